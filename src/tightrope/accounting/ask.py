@@ -1,0 +1,133 @@
+"""The questions: ε, δ, and the least parameter of every notion. Each answer is a Claim."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from tightrope.accounting.assumptions import assumptions
+from tightrope.accounting.claim import Claim, Question
+from tightrope.accounting.facts import Fact, fact
+from tightrope.accounting.solve import Answer, best_delta, best_epsilon
+from tightrope.curves.loss import Loss
+from tightrope.curves.pure import Pure
+from tightrope.errors import BadParameter
+from tightrope.mechanisms.base import Mechanism
+from tightrope.mechanisms.composed import Parallel
+from tightrope.numerics.balls import sharp
+from tightrope.numerics.bound import Bound
+from tightrope.numerics.exact import Number, nonnegative, probability, shortest
+from tightrope.numerics.real import Real, largest, total
+from tightrope.theorems import Kind
+
+ZERO_BOUND = Bound(0.0, 0.0)
+
+
+def checked(mechanism: object) -> Mechanism:
+    """The mechanism, or an error that says what to give instead."""
+    if isinstance(mechanism, str):
+        raise BadParameter("mechanism", mechanism, "must be a mechanism, not text", "Read text with tr.parse(...).")
+    if not isinstance(mechanism, Mechanism):
+        raise BadParameter("mechanism", mechanism, "must be a mechanism", "For example tr.Gaussian(sigma=1).")
+    return mechanism
+
+
+def claim(m: Mechanism, question: Question, answer: Answer) -> Claim:
+    """An answer as a claim about ``m``."""
+    return Claim(
+        question, m, answer.bound, answer.computed, answer.route, answer.kind, m.relation or "as stated", assumptions(m),
+        answer.steps, answer.witness,
+    )
+
+
+def epsilon(mechanism: Mechanism, delta: Number) -> Claim:
+    """The least ε for which the mechanism is (ε, δ)-DP.
+
+    >>> from tightrope import Gaussian
+    >>> print(f"{epsilon(Gaussian(sigma=1), delta=1e-5):.12f}")
+    4.377178095682
+    """
+    m = checked(mechanism)
+    d = probability("delta", delta, "It is the chance of a larger loss; usual values lie well below 1 / number of records.")
+    question = Question("epsilon", (("delta", shortest(d)),))
+    if d == 1:
+        return claim(m, question, Answer(ZERO_BOUND, ZERO_BOUND, "trivial", "equal", (), {}))
+    if d == 0:
+        return claim(m, question, pure_answer(m))
+    if isinstance(m, Parallel) and m.relation == "add-remove":
+        return _worst_block(m, question, [epsilon(block, d) for block in dict.fromkeys(m.blocks)])
+    return claim(m, question, best_epsilon(m, d))
+
+
+def delta(mechanism: Mechanism, epsilon: Number) -> Claim:
+    """The least δ for which the mechanism is (ε, δ)-DP.
+
+    >>> from tightrope import Laplace
+    >>> delta(Laplace(scale=1), epsilon=1).upper
+    0.0
+    """
+    m = checked(mechanism)
+    e = nonnegative("epsilon", epsilon)
+    question = Question("delta", (("epsilon", shortest(e)),))
+    if isinstance(m, Parallel) and m.relation == "add-remove":
+        return _worst_block(m, question, [_delta(block, e) for block in dict.fromkeys(m.blocks)])
+    return claim(m, question, best_delta(m, e))
+
+
+_delta = delta  # ``epsilon`` has a parameter of the other's name, and so has ``delta``
+
+
+def advantage(mechanism: Mechanism) -> Claim:
+    """The largest difference between an attacker's true-positive and false-positive rate: the total variation, δ(0).
+
+    >>> from tightrope import RandomizedResponse
+    >>> print(f"{advantage(RandomizedResponse(p=0.75)):.4f}")
+    0.5000
+    """
+    found = delta(mechanism, 0)
+    return Claim(Question("advantage"), *(getattr(found, name) for name in list(Claim.__dataclass_fields__)[1:]))
+
+
+def _worst_block(m: Parallel, question: Question, blocks: list[Claim]) -> Claim:
+    """On disjoint blocks one record added or removed costs exactly what the worst block costs."""
+    from tightrope.theorems import Step
+
+    worst = max(blocks, key=lambda c: c.upper)
+    bound = Bound(max(c.lower for c in blocks), worst.upper)
+    computed = Bound(min(worst.computed.lower, worst.computed.upper), worst.computed.upper)
+    kind: Kind = "equal" if all(c.tight for c in blocks) else "upper"
+    steps = (*worst.proof, Step("renyi_in_parallel", str(m)))
+    return claim(m, question, Answer(bound, computed, "parallel", kind, steps, {}))
+
+
+def pure_answer(m: Mechanism) -> Answer:
+    """D_∞: exactly the sum of the largest losses where the law is known, else the sum of the pure guarantees."""
+    law = fact(m, Loss)
+    if law is not None and law.kind == "equal":
+        top = largest([total(parts) for parts in law.curve.largest()])
+        return _number_answer(top, "equal", law, "exact")
+    known = fact(m, Pure)
+    if known is None:
+        bound = Bound(0.0, math.inf)
+        return Answer(bound, bound, "basic", "upper", (), {})
+    return _number_answer(known.curve.epsilon, known.kind, known, "basic")
+
+
+def _number_answer(value: Real, kind: Kind, known: Fact, route: str) -> Answer:
+    computed = enclosed(value)
+    return Answer(computed if kind == "equal" else Bound(0.0, computed.upper), computed, route, kind, known.steps, {})
+
+
+def enclosed(value: Real) -> Bound:
+    """A non-negative real number as a bound; exact when it is a float."""
+    if value.infinite:
+        return Bound(math.inf, math.inf)
+    return Bound.around(sharp(value.ball, bits=60), least=0.0)
+
+
+def positive_delta(value: Number) -> Fraction:
+    """A δ strictly between 0 and 1."""
+    d = probability("delta", value)
+    if d in (0, 1):
+        raise BadParameter("delta", value, "must lie strictly between 0 and 1")
+    return d

@@ -1,0 +1,179 @@
+"""Calibrate: the boundary value of one parameter at which a target is still met, certified."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from tightrope.accounting import ask, least
+from tightrope.accounting.claim import Claim
+from tightrope.accounting.text import parse
+from tightrope.errors import BadParameter, BadText, NotCertified
+from tightrope.mechanisms.base import Mechanism
+from tightrope.numerics.exact import Number, exact, nonnegative, probability, shortest
+
+Maker = Callable[[Fraction], Mechanism]
+_RELATIVE = Fraction(1, 2_000_000)  # the certified value is this close to one that is certified to fail
+_MOST_TRIALS = 400
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """``value`` meets the target (``claim`` proves it); a value better by ``slack`` (relative) does not, or was not proved to."""
+
+    value: float | int
+    exact: Fraction
+    claim: Claim
+    slack: float
+    beyond: Claim | None  # the claim at the value that fails, or None when every allowed value beyond meets the target
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __str__(self) -> str:
+        end = "no further value is allowed" if self.beyond is None else f"within {self.slack:.1g} of the boundary"
+        return f"{self.value!r}: {self.claim} ({end})"
+
+
+def calibrate(
+    mechanism: Callable[..., Mechanism] | str,
+    *,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    rho: Number | None = None,
+    mu: Number | None = None,
+    integer: bool = False,
+) -> Calibration:
+    """The least noise, greatest rate or greatest number of steps that meets the target.
+
+    ``mechanism`` is a function of one number, or text with one ``?`` in its place. The target is (epsilon, delta), epsilon
+    alone (pure), rho (zCDP) or mu (GDP).
+
+    >>> found = calibrate("gaussian(sigma=?)", epsilon=1, delta=1e-5)
+    >>> round(found.value, 5)
+    3.73063
+    """
+    make = _maker(mechanism)
+    question, target = _target(epsilon, delta, rho, mu)
+    if integer or isinstance(mechanism, str) and "* ?" in mechanism.replace("*?", "* ?"):
+        return _Search(make, question, target, whole=True).run()
+    return _Search(make, question, target, whole=False).run()
+
+
+def _maker(mechanism: Callable[..., Mechanism] | str) -> Maker:
+    if isinstance(mechanism, str):
+        if mechanism.count("?") != 1:
+            raise BadText(mechanism, max(mechanism.find("?"), 0), "must contain exactly one '?'", "For example gaussian(sigma=?) * 100.")
+        return lambda x: parse(mechanism.replace("?", shortest(x)))
+    if not callable(mechanism):
+        raise BadParameter("mechanism", mechanism, "must be a function of one number, or text with one '?'")
+    try:
+        inspect.signature(mechanism).bind(0)
+    except TypeError:
+        raise BadParameter("mechanism", mechanism, "must take exactly one number") from None
+    return lambda x: mechanism(int(x) if x.denominator == 1 else x)
+
+
+def _target(epsilon: Number | None, delta: Number | None, rho: Number | None, mu: Number | None) -> tuple[Callable[[Mechanism], Claim], Fraction]:
+    given = [name for name, value in (("epsilon", epsilon), ("rho", rho), ("mu", mu)) if value is not None]
+    if len(given) != 1 or (delta is not None and epsilon is None):
+        raise BadParameter("epsilon", epsilon, "state one target: epsilon with delta, epsilon alone, rho, or mu")
+    if rho is not None:
+        return least.zcdp, nonnegative("rho", rho)
+    if mu is not None:
+        return least.gdp, nonnegative("mu", mu)
+    d = probability("delta", 0 if delta is None else delta)
+    return (lambda m: ask.epsilon(m, d)), nonnegative("epsilon", epsilon if epsilon is not None else 0)
+
+
+class _Search:
+    """Bisection on a logarithmic scale between a value that meets the target and one that does not."""
+
+    def __init__(self, make: Maker, question: Callable[[Mechanism], Claim], target: Fraction, whole: bool) -> None:
+        self.make, self.question, self.target, self.whole = make, question, target, whole
+        self.claims: dict[Fraction, Claim | None] = {}
+
+    def claim(self, x: Fraction) -> Claim | None:
+        """The claim at x, or None where the mechanism does not accept x."""
+        if x not in self.claims:
+            if len(self.claims) > _MOST_TRIALS:
+                raise NotCertified("the calibrated value", f"{_MOST_TRIALS} trials did not close in on it")
+            try:
+                self.claims[x] = self.question(self.make(x))
+            except BadParameter:
+                self.claims[x] = None
+        return self.claims[x]
+
+    def meets(self, x: Fraction) -> bool:
+        """Whether the upper end at x is at most the target."""
+        found = self.claim(x)
+        return found is not None and Fraction(min(found.upper, 1e308)) <= self.target and found.upper < math.inf
+
+    def run(self) -> Calibration:
+        """Find both sides, then close in."""
+        good, bad = self.bracket()
+        while bad is not None and not self.closed(good, bad):
+            middle = self.between(good, bad)
+            if self.meets(middle):
+                good = middle
+            else:
+                bad = middle
+        return self.result(good, bad)
+
+    def bracket(self) -> tuple[Fraction, Fraction | None]:
+        """A value that meets the target, and the nearest seen that does not (None: the domain ends first)."""
+        seen = [Fraction(1)] if self.claim(Fraction(1)) is not None else []
+        for factor in self.ladder():
+            for x in (factor, 1 / factor) if not self.whole else (factor,):
+                if self.claim(x) is not None:
+                    seen.append(x)
+            good = [x for x in seen if self.meets(x)]
+            bad = [x for x in seen if not self.meets(x)]
+            if good and bad:
+                return self.nearest(good, bad)
+        good = [x for x in seen if self.meets(x)]
+        if good:
+            return self.last_allowed(good, seen)
+        raise NotCertified("the calibrated value", "no value between 1e-300 and 1e300 was found to meet the target" if not self.whole else "not even one run meets the target")
+
+    def ladder(self) -> list[Fraction]:
+        """Growing factors around 1."""
+        if self.whole:
+            return [Fraction(2) ** k for k in range(1, 60)]
+        return [Fraction(2) ** k for k in range(1, 12)] + [Fraction(10) ** k for k in (5, 8, 15, 30, 60, 120, 200, 300)]
+
+    @staticmethod
+    def nearest(good: list[Fraction], bad: list[Fraction]) -> tuple[Fraction, Fraction]:
+        return min(((g, b) for g in good for b in bad), key=lambda p: max(p) / min(p))
+
+    def last_allowed(self, good: list[Fraction], seen: list[Fraction]) -> tuple[Fraction, Fraction | None]:
+        """All allowed values meet the target: the boundary is where the parameter itself ends, for rates at 1."""
+        top = max(seen)
+        if self.claim(top * 2) is None and self.claim(Fraction(1)) is not None and top == 1:
+            return Fraction(1), None
+        return (max(good) if self.whole else min(good)), None
+
+    def closed(self, good: Fraction, bad: Fraction) -> bool:
+        if self.whole:
+            return abs(good - bad) <= 1
+        return abs(good - bad) <= _RELATIVE * good
+
+    def between(self, good: Fraction, bad: Fraction) -> Fraction:
+        if self.whole:
+            return Fraction((good + bad) // 2)
+        if max(good, bad) > 4 * min(good, bad):
+            return exact("x", f"{math.sqrt(float(good)) * math.sqrt(float(bad)):.6g}")
+        middle = (good + bad) / 2
+        digits = max(8, 8 - math.floor(math.log10(float(abs(good - bad) / middle))) - 5)
+        short = exact("x", f"{float(middle):.{min(digits, 17)}g}")
+        return short if min(good, bad) < short < max(good, bad) else middle
+
+    def result(self, good: Fraction, bad: Fraction | None) -> Calibration:
+        claim = self.claim(good)
+        assert claim is not None
+        beyond = None if bad is None else self.claim(bad)
+        slack = 0.0 if bad is None else float(abs(good - bad) / good)
+        return Calibration(int(good) if self.whole else float(good), good, claim, slack, beyond)

@@ -1,0 +1,191 @@
+"""Certificates: a claim as JSON, read back and proved again without any search."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from tightrope.accounting import ask, least, tradeoff
+from tightrope.accounting.claim import Claim, Question
+from tightrope.accounting.routes import Route, lower_losses, route_named
+from tightrope.accounting.text import parse
+from tightrope.curves.composed_loss import loss_has_profile
+from tightrope.curves.profile import Profile, Witness
+from tightrope.errors import BadText, NotCertified, TightropeError
+from tightrope.mechanisms.base import Mechanism
+from tightrope.numerics.balls import ball, precision
+from tightrope.numerics.bound import Bound
+from tightrope.theorems import REGISTRY, Step
+
+_HINT = "A certificate is the text that Claim.to_json() returned."
+_ASKS = ("epsilon", "delta", "renyi", "tradeoff", "advantage", "pure", "zcdp", "tcdp", "gdp")
+
+
+@dataclass(frozen=True)
+class Check:
+    """The outcome of proving a certificate again. True in a condition exactly when everything was proved."""
+
+    claim: Claim
+    holds: bool
+    problems: tuple[str, ...]
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+    def __str__(self) -> str:
+        return f"holds: {self.claim}" if self.holds else "does not hold: " + "; ".join(self.problems)
+
+
+def read(text: str | dict[str, Any]) -> Claim:
+    """The claim that a certificate states. Reading is not proving."""
+    data = _loaded(text)
+    try:
+        question = dict(data["question"])
+        asked = Question(str(question.pop("ask")), tuple((k, str(v)) for k, v in question.items()))
+        if data["tightrope"] != 1 or asked.ask not in _ASKS:
+            raise BadText(str(text)[:200], 0, "a certificate of an unknown kind", _HINT)
+        witness = {k: _value(v) for k, v in data["witness"].items()}
+        computed = data.get("computed", [data["lower"], data["upper"]])
+        return Claim(
+            asked, parse(data["mechanism"]), _bound(data["lower"], data["upper"]), _bound(*computed), str(witness.pop("route", "none")),
+            "equal" if data["tight"] is True else "upper", str(data["relation"]), tuple(data["assumptions"]), _steps(data["proof"]), witness,
+        )
+    except (KeyError, TypeError, ValueError, AttributeError, AssertionError, ZeroDivisionError) as wrong:
+        if isinstance(wrong, TightropeError):
+            raise
+        raise BadText(str(text)[:200], 0, f"not a certificate ({type(wrong).__name__}: {wrong})", _HINT) from None
+
+
+def _loaded(text: str | dict[str, Any]) -> dict[str, Any]:
+    if isinstance(text, dict):
+        return text
+    try:
+        data = json.loads(text)
+    except (TypeError, ValueError) as wrong:
+        raise BadText(str(text)[:200], 0, f"not JSON ({wrong})", _HINT) from None
+    if not isinstance(data, dict):
+        raise BadText(str(text)[:200], 0, "not a certificate", _HINT)
+    return data
+
+
+def _bound(lower: Any, upper: Any) -> Bound:
+    if isinstance(lower, bool) or isinstance(upper, bool):
+        raise TypeError("a bound must be two numbers")
+    return Bound(float(lower), float(upper))
+
+
+def _steps(lines: list[dict[str, Any]]) -> tuple[Step, ...]:
+    for line in lines:
+        if line["theorem"] not in REGISTRY:
+            raise BadText(str(line["theorem"]), 0, "an unknown theorem", "It may come from a newer version.")
+    return tuple(Step(str(line["theorem"]), str(line["of"]), int(line["count"])) for line in lines)
+
+
+def _value(v: Any) -> Any:
+    if isinstance(v, str) and "/" in v:
+        return Fraction(v)
+    if isinstance(v, list):
+        return [_value(x) for x in v]
+    return v
+
+
+def check(certificate: str | dict[str, Any] | Claim) -> Check:
+    """Prove a certificate again: its upper end by the route and witness it names, its lower end by a mechanism that fits.
+
+    >>> from tightrope import Gaussian, epsilon
+    >>> bool(check(epsilon(Gaussian(sigma=1), delta=1e-5).to_json()))
+    True
+    """
+    stated = certificate if isinstance(certificate, Claim) else read(certificate)
+    problems = list(_problems(stated))
+    return Check(stated, not problems, tuple(problems))
+
+
+def _problems(stated: Claim) -> list[str]:
+    m, question = stated.mechanism, stated.question
+    found = []
+    if stated.relation != (m.relation or "as stated"):
+        found.append(f"the relation is {m.relation or 'as stated'!r}, not {stated.relation!r}")
+    route = route_named(m, stated.route)
+    try:
+        if question.ask == "epsilon" and route is not None and 0 < question.number("delta") < 1:
+            return found + _epsilon(stated, route, question.number("delta"))
+        if question.ask == "delta" and route is not None:
+            return found + _delta(stated, route, question.number("epsilon"))
+        return found + _again(stated)
+    except (KeyError, TypeError, ValueError, ZeroDivisionError, NotCertified) as wrong:
+        return [*found, f"the witness proves nothing ({wrong})"]
+
+
+def _epsilon(stated: Claim, route: Route, delta: Fraction) -> list[str]:
+    found = []
+    if math.isfinite(stated.upper) and not _at_most(route.build(), Fraction(stated.upper), stated.witness, delta):
+        found.append(f"δ at ε = {stated.upper!r} was not proved to be at most {float(delta)!r}")
+    if stated.lower > 0 and not any(_above(p, _finite(stated.lower), delta) for p in _attained(stated.mechanism)):
+        found.append(f"δ at ε = {stated.lower!r} was not proved to exceed {float(delta)!r}")
+    return found + _tight(stated, route)
+
+
+def _delta(stated: Claim, route: Route, epsilon: Fraction) -> list[str]:
+    found = []
+    if not _at_most(route.build(), epsilon, stated.witness, Fraction(stated.upper)):
+        found.append(f"δ was not proved to be at most {stated.upper!r}")
+    if stated.lower > 0 and not any(_above(p, epsilon, Fraction(stated.lower), strict=False) for p in _attained(stated.mechanism)):
+        found.append(f"δ was not proved to be at least {stated.lower!r}")
+    return found + _tight(stated, route)
+
+
+def _tight(stated: Claim, route: Route) -> list[str]:
+    return ["it is called tight, but its route only overstates"] if stated.tight and route.kind != "equal" else []
+
+
+def _finite(x: float) -> Fraction:
+    return Fraction(min(x, 1.7976931348623157e308))
+
+
+def _attained(m: Mechanism) -> list[Profile]:
+    found = []
+    exact = route_named(m, "exact")
+    if exact is not None and exact.kind == "equal":
+        found.append(exact.build())
+    for law, _ in lower_losses(m):
+        try:
+            found.append(loss_has_profile(law))
+        except NotCertified:
+            continue
+    return found
+
+
+def _at_most(profile: Profile, epsilon: Fraction, witness: Witness, target: Fraction) -> bool:
+    value = profile.prove(epsilon, witness)
+    with precision(256):
+        return bool(value <= ball(target))
+
+
+def _above(profile: Profile, epsilon: Fraction, target: Fraction, strict: bool = True) -> bool:
+    value = profile.prove(epsilon, profile.find(epsilon))
+    with precision(256):
+        return bool(value > ball(target)) if strict else bool(value >= ball(target))
+
+
+def _again(stated: Claim) -> list[str]:
+    """Answers by formula: evaluate the formula again; a certificate may be wider, never narrower."""
+    q = dict(stated.question.given)
+    m = stated.mechanism
+    answers = {
+        "epsilon": lambda: ask.epsilon(m, q["delta"]), "delta": lambda: ask.delta(m, q["epsilon"]), "advantage": lambda: ask.advantage(m),
+        "renyi": lambda: least.renyi(m, q["order"]), "pure": lambda: least.pure(m), "zcdp": lambda: least.zcdp(m),
+        "tcdp": lambda: least.tcdp(m, q["omega"]), "gdp": lambda: least.gdp(m), "tradeoff": lambda: tradeoff.tradeoff(m, q["fpr"]),
+    }
+    mine = answers[stated.question.ask]()
+    found = []
+    if stated.upper < mine.upper:
+        found.append(f"the upper end is {mine.upper!r}, not {stated.upper!r}")
+    if stated.lower > mine.lower:
+        found.append(f"the lower end is {mine.lower!r}, not {stated.lower!r}")
+    if stated.tight and not mine.tight:
+        found.append("it is called tight, but its route only overstates")
+    return found

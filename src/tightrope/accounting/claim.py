@@ -1,0 +1,227 @@
+"""Claim: a bound with its question, relation, assumptions and proof. It explains itself."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, SupportsFloat
+
+from tightrope.errors import Undecided
+from tightrope.mechanisms.base import Mechanism
+from tightrope.numerics.bound import Bound
+from tightrope.numerics.exact import shortest
+from tightrope.theorems import Kind, Step, bibliography
+
+SYMBOLS = {
+    "epsilon": "ε", "delta": "δ", "renyi": "D", "tradeoff": "least false-negative rate", "advantage": "largest TPR − FPR",
+    "pure": "ε", "zcdp": "ρ", "tcdp": "ρ", "gdp": "μ",
+}
+
+
+@dataclass(frozen=True)
+class Question:
+    """What was asked, with its exact numbers."""
+
+    ask: str
+    given: tuple[tuple[str, str], ...] = ()
+
+    def __str__(self) -> str:
+        inner = ", ".join(f"{name} = {value}" for name, value in self.given)
+        return f"{self.ask}({inner})" if inner else self.ask
+
+    def number(self, name: str) -> Fraction:
+        """One of the given numbers."""
+        return Fraction(dict(self.given)[name])
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A certified answer: ``lower`` ≤ truth ≤ ``upper``, where truth is the worst mechanism that fits the description."""
+
+    question: Question
+    mechanism: Mechanism
+    bound: Bound
+    computed: Bound
+    route: str
+    kind: Kind
+    relation: str
+    assumptions: tuple[str, ...] = ()
+    proof: tuple[Step, ...] = ()
+    witness: dict[str, Any] = field(default_factory=dict, compare=False)
+
+    @property
+    def lower(self) -> float:
+        """Never above the truth."""
+        return self.bound.lower
+
+    @property
+    def upper(self) -> float:
+        """Never below the truth."""
+        return self.bound.upper
+
+    @property
+    def safe(self) -> float:
+        """The end that is safe to publish: the upper one, but for a false-negative rate the lower one."""
+        return self.lower if self.question.ask == "tradeoff" else self.upper
+
+    @property
+    def tight(self) -> bool:
+        """Whether every theorem used is an equality, so that only rounding separates the two ends."""
+        return self.kind == "equal"
+
+    def __float__(self) -> float:
+        return self.safe
+
+    def __le__(self, other: SupportsFloat) -> bool:
+        x = _number(other)
+        if self.upper <= x:
+            return True
+        if self.lower > x:
+            return False
+        raise Undecided(self.lower, self.upper, other)
+
+    def __lt__(self, other: SupportsFloat) -> bool:
+        x = _number(other)
+        if self.upper < x:
+            return True
+        if self.lower >= x:
+            return False
+        raise Undecided(self.lower, self.upper, other)
+
+    def __ge__(self, other: SupportsFloat) -> bool:
+        return not self < other
+
+    def __gt__(self, other: SupportsFloat) -> bool:
+        return not self <= other
+
+    def __format__(self, spec: str) -> str:
+        """The safe end, rounded to the safe side: ``f"{claim:.3f}"`` is never on the wrong side of the truth."""
+        return rounded(self.safe, spec, up=self.question.ask != "tradeoff") if spec else str(self)
+
+    def __str__(self) -> str:
+        return f"{SYMBOLS[self.question.ask]} ∈ [{self.lower!r}, {self.upper!r}]" + (" (tight)" if self.tight else "")
+
+    def __repr__(self) -> str:
+        return f"<Claim {self.question} of {self.mechanism}: {self}>"
+
+    def explain(self) -> str:
+        """A short proof in words: what was asked, the answer, and each theorem with its source and number."""
+        lines = [f"Question: {self.question} of {self.mechanism}", f"Relation: {self.relation}", f"Answer:   {self}", "", "Proof"]
+        for i, step in enumerate(self.proof, 1):
+            stated = step.stated
+            times = f" (×{step.count})" if step.count != 1 else ""
+            lines.append(f"{i:>3}. {step.of}{times}: {stated.says}")
+            yields = f"  →  {step.value}" if step.value else ""
+            lines.append(f"     [{stated.source}; {_KINDS[stated.kind]}]{yields}")
+        if self.witness:
+            shown = ", ".join(f"{k} = {_short(v)}" for k, v in self.witness.items() if k not in ("cuts",))
+            lines.append(f"     evaluated at {shown}")
+        if not self.tight:
+            lines.append(f"The formula itself is {self.computed.lower!r} to {self.computed.upper!r}; it may overstate the truth.")
+        if self.assumptions:
+            lines += ["", "Assumes"] + [f"  - {a}" for a in self.assumptions]
+        return "\n".join(lines)
+
+    def to_json(self) -> str:
+        """A certificate that ``check`` proves again without any search."""
+        return json.dumps(
+            {
+                "tightrope": 1,
+                "question": {"ask": self.question.ask, **dict(self.question.given)},
+                "mechanism": str(self.mechanism),
+                "relation": self.relation,
+                "lower": _json_number(self.lower),
+                "upper": _json_number(self.upper),
+                "tight": self.tight,
+                "proof": [
+                    {"theorem": s.theorem, "of": s.of, "count": s.count, "kind": s.stated.kind, "source": str(s.stated.source)}
+                    for s in self.proof
+                ],
+                "witness": {"route": self.route, **{k: _json_value(v) for k, v in self.witness.items()}},
+                "computed": [_json_number(self.computed.lower), _json_number(self.computed.upper)],
+                "assumptions": list(self.assumptions),
+                "version": _version(),
+            },
+            ensure_ascii=False,
+        )
+
+    @classmethod
+    def from_json(cls, text: str | dict[str, Any]) -> Claim:
+        """Read a certificate. Reading is not proving: see ``check``."""
+        from tightrope.accounting.certificate import read
+
+        return read(text)
+
+    def bibtex(self) -> str:
+        """The sources of the theorems used, each once."""
+        keys = dict.fromkeys(step.stated.source.key for step in self.proof)
+        return "\n".join(bibliography()[key] for key in keys)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{i}</td><td>{_html(step.of)}{f' ×{step.count}' if step.count != 1 else ''}</td>"
+            f"<td>{_html(step.stated.says)}</td><td>{_html(str(step.stated.source))}</td><td>{_html(step.value)}</td></tr>"
+            for i, step in enumerate(self.proof, 1)
+        )
+        return (
+            f"<div><b>{_html(str(self.question))}</b> of <code>{_html(str(self.mechanism))}</code><br>"
+            f"<b>{_html(str(self))}</b><br>relation: {_html(self.relation)}"
+            f"<table><tr><th></th><th>of</th><th>theorem</th><th>source</th><th>yields</th></tr>{rows}</table></div>"
+        )
+
+
+_KINDS = {"equal": "loses nothing", "upper": "may overstate", "lower": "may understate"}
+
+
+def _number(other: SupportsFloat) -> Any:
+    if isinstance(other, int | float | Fraction):
+        return other
+    return float(other)
+
+
+def rounded(value: float, spec: str, up: bool) -> str:
+    """``value`` in the given format, moved to the next representable text on the safe side if formatting crossed it."""
+    text = format(value, spec)
+    try:
+        shown = Fraction(text.strip().replace(",", "").replace("_", ""))
+    except ValueError:
+        return text
+    exact = Fraction(value)
+    wrong = shown < exact if up else shown > exact
+    if not wrong:
+        return text
+    digits = text.lower().partition("e")[0].replace("-", "").replace("+", "").strip()
+    places = len(digits.partition(".")[2])
+    exponent = int(text.lower().partition("e")[2] or 0)
+    step = Fraction(10) ** (exponent - places)
+    moved = shown + step if up else shown - step
+    return format(float(moved), spec)
+
+
+def _short(value: Any) -> str:
+    return shortest(value) if isinstance(value, Fraction) and value.denominator < 10**6 else f"{float(value):.10g}" if isinstance(value, Fraction) else str(value)
+
+
+def _json_number(x: float) -> float | str:
+    return x if math.isfinite(x) else "inf" if x > 0 else "-inf"
+
+
+def _json_value(value: Any) -> Any:
+    if isinstance(value, Fraction):
+        return f"{value.numerator}/{value.denominator}"
+    if isinstance(value, list | tuple):
+        return [_json_value(v) for v in value]
+    return value
+
+
+def _html(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _version() -> str:
+    from tightrope import __version__
+
+    return __version__
+

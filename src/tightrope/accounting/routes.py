@@ -1,0 +1,155 @@
+"""Routes: the ways from what is known of a mechanism to its privacy profile. Tightness is known before anything is evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tightrope.accounting.facts import Fact, fact, terms
+from tightrope.accounting.instances import gaussian_instance
+from tightrope.curves.approximate import Approximate, approximate_is_dominated_by_leaky_response
+from tightrope.curves.composed_loss import composes_tightly, loss_has_profile
+from tightrope.curves.concentrated import ZeroConcentrated
+from tightrope.curves.gaussian import GaussianDP, gaussian_is_dominated_by_normals
+from tightrope.curves.loss import FinitePair, Loss, NormalPair, loss_composes
+from tightrope.curves.profile import LeakyProfile, Profile
+from tightrope.curves.renyi import LinearRenyi, Renyi
+from tightrope.curves.renyi_profile import renyi_to_profile, renyi_to_profile_optimally
+from tightrope.mechanisms.base import Mechanism
+from tightrope.mechanisms.stated import Stated
+from tightrope.theorems import Kind, Step, Theorem
+
+
+@dataclass(frozen=True, eq=False)
+class Route:
+    """One way to a profile: its name in ``compare``, its kind, the lines of its proof, and the profile when it is wanted."""
+
+    name: str
+    kind: Kind
+    steps: tuple[Step, ...]
+    build: Callable[[], Profile]
+    slow: bool = False  # left to compare
+
+
+def _line(rule: Theorem[..., Any], mechanism: Mechanism) -> Step:
+    return Step(rule.id, str(mechanism))
+
+
+def exact_route(m: Mechanism) -> Route | None:
+    """Through the law of the loss."""
+    known = fact(m, Loss)
+    if known is None:
+        return None
+    tight = known.kind == "equal" and composes_tightly(known.curve)
+    return Route("exact", "equal" if tight else "upper", (*known.steps, _line(loss_has_profile, m)), lambda: loss_has_profile(known.curve))
+
+
+def optimal_route(m: Mechanism) -> Route | None:
+    """Through the pure and approximate guarantees of the parts only, composed as well as they can be."""
+    parts: list[tuple[Loss, int]] = []
+    steps: list[Step] = []
+    tight = True
+    for part, n in terms(m).items():
+        known = fact(part, Approximate)
+        if known is None:
+            return None
+        parts.append((approximate_is_dominated_by_leaky_response(known.curve), n))
+        steps += [*(_counted(s, n) for s in known.steps), Step(approximate_is_dominated_by_leaky_response.id, str(part), n)]
+        tight = tight and isinstance(part, Stated) and known.kind == "equal"
+    whole = loss_composes(parts)
+    steps += [Step(loss_composes.id, str(m)), _line(loss_has_profile, m)]
+    return Route("optimal", "equal" if tight else "upper", tuple(steps), lambda: loss_has_profile(whole))
+
+
+def _counted(step: Step, n: int) -> Step:
+    return Step(step.theorem, step.of, step.count * n, step.value)
+
+
+def gaussian_route(m: Mechanism) -> Route | None:
+    """Through μ-GDP."""
+    known = fact(m, GaussianDP)
+    if known is None:
+        return None
+    return Route(
+        "gdp", "upper", (*known.steps, _line(gaussian_is_dominated_by_normals, m)),
+        lambda: loss_has_profile(gaussian_is_dominated_by_normals(known.curve)),
+    )
+
+
+def concentrated_route(m: Mechanism) -> Route | None:
+    """Through (ξ, ρ)-zCDP, with what was set aside added at the end."""
+    known = fact(m, ZeroConcentrated)
+    if known is None:
+        return None
+    c: ZeroConcentrated = known.curve
+
+    def build() -> Profile:
+        inner = renyi_to_profile(LinearRenyi(c.rho, c.xi))
+        return inner if c.delta.rational == 0 else LeakyProfile(inner, c.delta)
+
+    return Route("zcdp", "upper", (*known.steps, _line(renyi_to_profile, m)), build)
+
+
+def renyi_route(m: Mechanism) -> Route | None:
+    """Through the Rényi curve, at its best order."""
+    known = fact(m, Renyi)
+    if known is None:
+        return None
+    return Route("rdp", "upper", (*known.steps, _line(renyi_to_profile, m)), lambda: renyi_to_profile(known.curve))
+
+
+def renyi_optimal_route(m: Mechanism) -> Route | None:
+    """Through the whole Rényi curve at once. Exact for a single stated Rényi-type guarantee, of which nothing else is known."""
+    known = fact(m, Renyi)
+    if known is None:
+        return None
+    return Route("rdp-optimal", "upper", (*known.steps, _line(renyi_to_profile_optimally, m)), lambda: renyi_to_profile_optimally(known.curve), not known.curve.quick)
+
+
+MAKERS = (exact_route, optimal_route, gaussian_route, renyi_route, concentrated_route, renyi_optimal_route)
+
+
+def routes(m: Mechanism) -> list[Route]:
+    """Every route, the tight ones first."""
+    found = [route for maker in MAKERS if (route := maker(m)) is not None]
+    return sorted(found, key=lambda r: r.kind != "equal")
+
+
+def route_named(m: Mechanism, name: str) -> Route | None:
+    """The route of that name."""
+    return next((r for r in routes(m) if r.name == name), None)
+
+
+def lower_losses(m: Mechanism) -> Iterator[tuple[Loss, tuple[Step, ...]]]:
+    """Laws that some mechanism fitting the description really has, for lower bounds: all parts together, then each alone."""
+    parts: list[tuple[Loss, int, tuple[Step, ...]]] = []
+    for part, n in terms(m).items():
+        found = _attained(part)
+        if found is not None:
+            parts.append((found[0], n, found[1]))
+    together = [(law, n) for law, n, _ in parts]
+    if together:
+        yield loss_composes(together), tuple(_counted(s, n) for _, n, steps in parts for s in steps)
+    easy = [(law, n, s) for law, n, s in parts if _easy(law)]
+    if easy and len(easy) < len(parts):
+        yield loss_composes([(law, n) for law, n, _ in easy]), tuple(_counted(s, n) for _, n, steps in easy for s in steps)
+    for law, n, steps in parts:
+        if not _easy(law) and (n > 1 or len(parts) > 1):
+            yield law, steps
+
+
+def _easy(law: Loss) -> bool:
+    return all(isinstance(pair, NormalPair | FinitePair) for parts in law.directions for pair, _ in parts)
+
+
+def _attained(part: Mechanism) -> tuple[Loss, tuple[Step, ...]] | None:
+    known: Fact | None = fact(part, Loss)
+    if known is not None and known.kind == "equal" and all(p.composes for d in known.curve.directions for p, _ in d):
+        return known.curve, known.steps
+    if isinstance(part, Stated):
+        mu_squared = gaussian_instance(part)
+        if mu_squared is not None:
+            return Loss(((NormalPair(mu_squared), 1),)), (Step(gaussian_instance.id, str(part), 1, f"μ² = {mu_squared}"),)
+    return None
+

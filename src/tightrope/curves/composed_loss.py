@@ -1,0 +1,73 @@
+"""The profile of a product of pairs, in closed form or as an exact sum.
+
+The loss of a composition is a sum of independent losses. Here its hockey-stick is evaluated when all parts but one are
+finite laws (atoms): δ(x) = Σ p_i δ_smooth(x − l_i) + mass at ∞. Normal parts merge into one beforehand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tightrope.curves.loss import Call, FinitePair, Loss, NormalPair, Parts, merged
+from tightrope.curves.profile import DirectProfile, Profile
+from tightrope.errors import NotCertified
+from tightrope.numerics.balls import Ball
+from tightrope.numerics.finite import FiniteSum
+from tightrope.theorems import Source, theorem
+
+MOST_ATOMS = 4000  # more atoms around a smooth part would take longer than a second to search over
+
+
+@dataclass(frozen=True)
+class Evaluator:
+    """A way to evaluate δ in one direction: the function, whether its balls shrink with precision, and its name."""
+
+    call: Call
+    exact: bool
+    method: str
+
+
+def evaluator(parts: Parts) -> Evaluator:
+    """The hockey-stick of the product of pairs; NotCertified when no closed form or exact sum is known for it."""
+    parts = merged(parts)
+    smooth = [(pair, n) for pair, n in parts if not isinstance(pair, FinitePair)]
+    finite = [(pair.law, n) for pair, n in parts if isinstance(pair, FinitePair)]
+    if not smooth:
+        total = FiniteSum(finite)
+        return Evaluator(total.call, total.exact, "sum over the composed atoms")
+    if len(smooth) > 1:
+        raise NotCertified("the exact profile", "more than one part has a continuous loss")
+    pair, n = smooth[0]
+    call = pair.repeated(n)
+    if call is None:
+        raise NotCertified("the exact profile", f"no closed form for {n} copies of {type(pair).__name__}")
+    if not finite:
+        method = "Gaussian closed form" if isinstance(pair, NormalPair) else "closed form"
+        return Evaluator(call, True, method)
+    return _around_atoms(call, FiniteSum(finite))
+
+
+def _around_atoms(call: Call, atoms: FiniteSum) -> Evaluator:
+    if not atoms.exact or atoms.atoms(MOST_ATOMS) is None:
+        raise NotCertified("the exact profile", f"more than {MOST_ATOMS} atoms around a continuous part")
+
+    def mixed(x: Ball) -> Ball:
+        listed = atoms.atoms(MOST_ATOMS)
+        assert listed is not None
+        return atoms.infinite() + sum((mass * call(x - value) for value, mass in listed), Ball(0))
+
+    return Evaluator(mixed, True, "closed form around the composed atoms")
+
+
+@theorem(of=Loss, gives=Profile, kind="equal", role="profile", source=Source("balle2018privacy", "Thm 2"))
+def loss_has_profile(c: Loss) -> Profile:
+    """δ(ε) = E[(1 − e^{ε−L})₊], the larger of both directions."""
+    found = [evaluator(parts) for parts in c.directions]
+    return DirectProfile(tuple(f.call for f in found), all(f.exact for f in found))
+
+
+def composes_tightly(loss: Loss) -> bool:
+    """Whether the product of these pairs is attained by a mechanism: always, but for pairs that are suprema themselves."""
+    parts = [part for direction in loss.directions for part in direction]
+    return all(pair.composes for pair, _ in parts) or (len(loss.remove) == 1 and loss.remove[0][1] == 1 and len(parts) == 1)
+

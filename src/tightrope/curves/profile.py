@@ -1,0 +1,109 @@
+"""Privacy profile: an upper bound on δ(ε), with the place at which it is proved (the witness)."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from tightrope.numerics.balls import Ball, ball, precision, sharp
+from tightrope.numerics.bound import Bound
+from tightrope.numerics.real import Real
+from tightrope.numerics.search import crossing
+
+Witness = dict[str, Any]
+
+
+class Profile(ABC):
+    """δ as a function of ε, bounded from above; ``prove`` is a pure function of ε and the witness."""
+
+    @abstractmethod
+    def find(self, epsilon: Fraction) -> Witness:
+        """Where the best proof at this ε is to be found. Floats, may be sloppy."""
+
+    @abstractmethod
+    def prove(self, epsilon: Fraction, witness: Witness) -> Ball:
+        """The bound on δ at this ε, evaluated at the witness: a ball around that formula's value."""
+
+    def epsilon(self, delta: Fraction) -> tuple[Bound, Witness]:
+        """The least ε with δ(ε) ≤ delta, enclosed, and its witness."""
+
+        def estimate(x: float) -> float:
+            at = Fraction(x)
+            return log_estimate(lambda: self.prove(at, self.find(at)))
+
+        bound = crossing(estimate, lambda x: self.prove(x, self.find(x)), delta)
+        return bound, self.find(Fraction(bound.upper)) if math.isfinite(bound.upper) else {}
+
+
+def log_estimate(evaluate: Callable[[], Ball]) -> float:
+    """ln of a non-negative number as a float; −∞ when it cannot be told from 0."""
+    value = evaluate()
+    middle = value.mid()
+    if not middle > 0:
+        return -math.inf
+    with precision(64):
+        return float(middle.log())
+
+
+@dataclass(frozen=True, eq=False)
+class DirectProfile(Profile):
+    """A profile given by a formula that needs no search; both directions are evaluated and the larger is kept."""
+
+    calls: tuple[Callable[[Ball], Ball], ...]
+    exact: bool = True  # False: the balls do not shrink with precision
+
+    def find(self, epsilon: Fraction) -> Witness:  # noqa: ARG002 - nothing to search for
+        """No witness is needed."""
+        return {}
+
+    def prove(self, epsilon: Fraction, witness: Witness) -> Ball:  # noqa: ARG002 - the formula is the proof
+        """The larger of the directions."""
+        values = [self._value(call, epsilon) for call in self.calls]
+        largest = values[0]
+        for value in values[1:]:
+            largest = largest.max(value)
+        return within_unit(largest)
+
+    def _value(self, call: Callable[[Ball], Ball], epsilon: Fraction) -> Ball:
+        if not self.exact:
+            with precision(128):
+                return call(ball(epsilon))
+        return sharp(lambda: call(ball(epsilon)), bits=72, start=128, limit=4500)
+
+
+def within_unit(value: Ball) -> Ball:
+    """A probability: what lies outside [0, 1] is rounding, or a formula that proves nothing."""
+    if value.is_nan():
+        return Ball(0).union(Ball(1))
+    return value.max(Ball(0)).min(Ball(1))
+
+
+@dataclass(frozen=True, eq=False)
+class LeakyProfile(Profile):
+    """δ₀ + (1 − δ₀)·δ(ε): with chance δ₀ everything may be lost, otherwise the base profile holds."""
+
+    base: Profile
+    leak: Real
+
+    def find(self, epsilon: Fraction) -> Witness:
+        """The base's witness."""
+        return self.base.find(epsilon)
+
+    def prove(self, epsilon: Fraction, witness: Witness) -> Ball:
+        """The base's proof, with the leak on top."""
+        inner = self.base.prove(epsilon, witness)
+        with precision(160):
+            leak = self.leak.ball()
+            return within_unit(leak + (1 - leak) * inner)
+
+    def epsilon(self, delta: Fraction) -> tuple[Bound, Witness]:
+        """Infinite when the leak alone exceeds delta."""
+        leaks = sharp(self.leak.ball)
+        with precision(160):
+            if leaks >= ball(delta):
+                return Bound(0.0 if not leaks > ball(delta) else math.inf, math.inf), {}
+        return super().epsilon(delta)

@@ -1,0 +1,206 @@
+"""Rényi DP: a bound on D_α for every order α in (1, ∞).
+
+K(λ) = λ·D_{1+λ} is convex with K(0) = 0, so the only safe interpolation between known orders is linear in K.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from tightrope.numerics.balls import INFINITY, Ball, ball, precision
+from tightrope.numerics.real import ZERO, Real
+from tightrope.theorems import Source, theorem
+
+MOST_FOR_GROUPS = 200
+
+
+class Renyi(ABC):
+    """An upper bound on the Rényi divergence of both ordered pairs, at every order above 1."""
+
+    top: Fraction | None = None  # the last order at which the bound may be finite; None: no such end
+
+    @abstractmethod
+    def divergence(self, order: Fraction) -> Ball:
+        """The bound on D_order, as a ball."""
+
+    def approximate(self, order: float) -> float:
+        """The same in floats, for searches."""
+        with precision(64):
+            value = self.divergence(Fraction(order))
+        return float(value.mid()) if value.is_finite() else math.inf
+
+    def approximations(self, orders: Sequence[float]) -> list[float]:
+        """The same at many orders."""
+        return [self.approximate(order) for order in orders]
+
+    @property
+    def quick(self) -> bool:
+        """Whether a float value costs microseconds."""
+        return True
+
+    def __str__(self) -> str:
+        return f"D₂ ≤ {self.approximate(2.0):.6g}"
+
+
+@dataclass(frozen=True, eq=False)
+class LinearRenyi(Renyi):
+    """D_α ≤ ξ + ρα up to the order ``top``."""
+
+    rho: Real
+    xi: Real = ZERO
+    top: Fraction | None = None
+
+    def divergence(self, order: Fraction) -> Ball:
+        """ξ + ρα."""
+        if self.top is not None and order > self.top:
+            return INFINITY
+        return self.xi.ball() + self.rho.ball() * ball(order)
+
+    def __str__(self) -> str:
+        start = "" if self.xi.rational == 0 else f"{self.xi} + "
+        end = "" if self.top is None else f" for α ≤ {self.top}"
+        return f"D_α ≤ {start}{self.rho}·α{end}"
+
+
+@dataclass(frozen=True, eq=False)
+class KnownOrders(Renyi):
+    """Bounds at finitely many orders: linear in K between them, constant below the first, nothing above the last."""
+
+    orders: tuple[Fraction, ...]
+    values: tuple[Fraction, ...]
+
+    @property
+    def top(self) -> Fraction:  # type: ignore[override]  # a fixed number here, found from the orders
+        """The last known order."""
+        return self.orders[-1]
+
+    def divergence(self, order: Fraction) -> Ball:
+        """The bound at any order, by convexity of K."""
+        if order > self.orders[-1]:
+            return INFINITY
+        after = bisect_left(self.orders, order)
+        if after == 0 or self.orders[after] == order:
+            return ball(self.values[after])
+        return ball(_chord(order, self.orders[after - 1 : after + 1], self.values[after - 1 : after + 1]))
+
+
+def _chord(order: Fraction, orders: Sequence[Fraction], values: Sequence[Fraction]) -> Fraction:
+    low, high = ((a - 1) * v for a, v in zip(orders, values, strict=True))
+    share = (order - orders[0]) / (orders[1] - orders[0])
+    return (low + share * (high - low)) / (order - 1)
+
+
+@dataclass(frozen=True, eq=False)
+class SummedRenyi(Renyi):
+    """The composition of several curves, each taken count times."""
+
+    parts: tuple[tuple[Renyi, int], ...]
+
+    @property
+    def top(self) -> Fraction | None:  # type: ignore[override]  # found from the parts
+        """The smallest of the parts' last orders."""
+        return min((c.top for c, n in self.parts if c.top is not None and n > 0), default=None)
+
+    def divergence(self, order: Fraction) -> Ball:
+        """Σ n_i D_i."""
+        return sum((curve.divergence(order) * count for curve, count in self.parts if count), Ball(0))
+
+    def approximations(self, orders: Sequence[float]) -> list[float]:
+        """Σ n_i D_i in floats."""
+        found = [[d * count for d in curve.approximations(orders)] for curve, count in self.parts if count]
+        return [sum(column) for column in zip(*found, strict=True)] if found else [0.0] * len(orders)
+
+    def approximate(self, order: float) -> float:
+        """Σ n_i D_i in floats."""
+        return self.approximations([order])[0]
+
+    @property
+    def quick(self) -> bool:
+        """Whether all parts are."""
+        return all(curve.quick for curve, _ in self.parts)
+
+
+@dataclass(frozen=True, eq=False)
+class LargestRenyi(Renyi):
+    """The pointwise largest of several curves."""
+
+    parts: tuple[Renyi, ...]
+
+    def divergence(self, order: Fraction) -> Ball:
+        """max D_i."""
+        values = [curve.divergence(order) for curve in self.parts]
+        largest = values[0]
+        for value in values[1:]:
+            largest = largest.max(value)
+        return largest
+
+
+@dataclass(frozen=True, eq=False)
+class SmallestRenyi(Renyi):
+    """The pointwise smallest of several valid curves: each proof counts, the best is kept."""
+
+    parts: tuple[Renyi, ...]
+
+    @property
+    def top(self) -> Fraction | None:  # type: ignore[override]  # found from the parts
+        """The largest of the parts' last orders."""
+        tops = [curve.top for curve in self.parts]
+        return None if None in tops else max(t for t in tops if t is not None)
+
+    @property
+    def quick(self) -> bool:
+        """Whether all parts are."""
+        return all(curve.quick for curve in self.parts)
+
+    def divergence(self, order: Fraction) -> Ball:
+        """min D_i."""
+        values = [curve.divergence(order) for curve in self.parts]
+        smallest = values[0]
+        for value in values[1:]:
+            smallest = smallest.min(value)
+        return smallest
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedRenyi(Renyi):
+    """A curve for one record, read for ``size`` records."""
+
+    base: Renyi
+    size: int
+
+    @property
+    def top(self) -> Fraction | None:  # type: ignore[override]  # found from the base
+        """The base is read at size·α."""
+        return None if self.base.top is None else self.base.top / self.size
+
+    def divergence(self, order: Fraction) -> Ball:
+        """D^k_α ≤ kα/(kα−1)·D^{k−1}_{(kα−1)/(k−1)} + D_{kα}, unrolled."""
+        total, factor, alpha = Ball(0), Fraction(1), order
+        for k in range(self.size, 1, -1):
+            total += ball(factor) * self.base.divergence(k * alpha)
+            factor *= k * alpha / (k * alpha - 1)
+            alpha = (k * alpha - 1) / (k - 1)
+        return total + ball(factor) * self.base.divergence(alpha)
+
+
+@theorem(of=Renyi, gives=Renyi, kind="equal", role="composition", source=Source("mironov2017renyi", "Prop. 1"))
+def renyi_composes(parts: list[tuple[Renyi, int]]) -> Renyi:
+    """Composition adds the Rényi divergences at each order."""
+    return SummedRenyi(tuple(parts))
+
+
+@theorem(of=Renyi, gives=Renyi, kind="upper", role="group", source=Source("bun2016concentrated", "Lemma 5.2"))
+def renyi_for_groups(c: Renyi, size: int) -> Renyi | None:
+    """D_α over k records ≤ kα/(kα−1)·D_{(kα−1)/(k−1)} over k−1 records + D_{kα} over one (Mironov's Prop. 2 follows for k = 2^c)."""
+    return GroupedRenyi(c, size) if size <= MOST_FOR_GROUPS else None
+
+
+@theorem(of=Renyi, gives=Renyi, kind="equal", role="parallel", source=Source("mcsherry2009privacy", "Thm 4"))
+def renyi_in_parallel(parts: list[Renyi]) -> Renyi:
+    """On disjoint blocks of records, adding or removing one record costs the largest of the blocks' divergences."""
+    return LargestRenyi(tuple(parts))

@@ -1,0 +1,136 @@
+"""From a Rényi curve to a privacy profile: the classic way, the better way, and the best possible way."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from tightrope.curves.profile import Profile, Witness, within_unit
+from tightrope.curves.renyi import Renyi
+from tightrope.errors import NotCertified
+from tightrope.numerics.balls import INFINITY, Ball, ball, precision, sharp
+from tightrope.numerics.bound import Bound
+from tightrope.numerics.search import least
+from tightrope.numerics.two_point import curve_upper
+from tightrope.numerics.two_point_search import curve_search
+from tightrope.theorems import Source, theorem
+
+_LEAST, _MOST = 1e-7, 1e9  # the search range of λ = α − 1; any order found is a proof, so the range is no assumption
+
+
+@dataclass(frozen=True, eq=False)
+class OneOrderProfile(Profile):
+    """The best single order. ``sharpened``: with the factor λ^λ/(1+λ)^{1+λ} of Canonne, Kamath and Steinke; else without."""
+
+    curve: Renyi
+    sharpened: bool = True
+
+    def _saving(self, lam: float) -> float:
+        return lam * math.log1p(1 / lam) + math.log1p(lam) if self.sharpened else 0.0
+
+    def _saving_ball(self, lam: Ball) -> Ball:
+        return lam * (1 / lam).log1p() + lam.log1p() if self.sharpened else Ball(0)
+
+    def _order(self, objective_at: Callable[[float, float], float]) -> Witness:
+        top = math.inf if self.curve.top is None else float(self.curve.top)
+        high = min(top - 1, _MOST)
+
+        def objective(lams: list[float]) -> list[float]:
+            values = self.curve.approximations([max(min(1 + lam, top), 1 + 2.0**-50) for lam in lams])
+            return [objective_at(lam, d) if math.isfinite(d) else math.inf for lam, d in zip(lams, values, strict=True)]
+
+        best = least(objective, min(_LEAST, high / 4), high)
+        order = Fraction(1 + best).limit_denominator(2**20)
+        if self.curve.top is not None and (order > self.curve.top or best >= high):
+            order = self.curve.top
+        return {"order": order if order > 1 else Fraction(1 + best)}
+
+    def find(self, epsilon: Fraction) -> Witness:
+        """The order at which δ is least."""
+        e = float(min(epsilon, Fraction(10**300)))
+        return self._order(lambda lam, d: lam * (d - e) - self._saving(lam))
+
+    def prove(self, epsilon: Fraction, witness: Witness) -> Ball:
+        """δ = e^{λ(D − ε)}·λ^λ/(1+λ)^{1+λ} at the order 1 + λ."""
+
+        def value() -> Ball:
+            lam = ball(witness["order"] - 1)
+            return (lam * (self.curve.divergence(witness["order"]) - ball(epsilon)) - self._saving_ball(lam)).exp()
+
+        return within_unit(sharp(value, bits=72, start=128, limit=2000))
+
+    def epsilon(self, delta: Fraction) -> tuple[Bound, Witness]:
+        """ε = D + (ln(1/δ) − saving)/λ at the best order, clipped at 0."""
+        log = math.log(delta.denominator) - math.log(delta.numerator)
+        witness = self._order(lambda lam, d: d + (log - self._saving(lam)) / lam)
+
+        def value() -> Ball:
+            lam = ball(witness["order"] - 1)
+            return self.curve.divergence(witness["order"]) - (ball(delta).log() + self._saving_ball(lam)) / lam
+
+        return Bound.around(sharp(value, bits=60, start=128, limit=2000), least=0.0), witness
+
+
+@theorem(of=Renyi, gives=Profile, kind="upper", role="profile", source=Source("mironov2017renyi", "Prop. 3"))
+def renyi_to_profile_classic(c: Renyi) -> Profile:
+    """(α, τ)-RDP implies (τ + ln(1/δ)/(α − 1), δ)-DP."""
+    return OneOrderProfile(c, sharpened=False)
+
+
+@theorem(of=Renyi, gives=Profile, kind="upper", role="profile", source=Source("canonne2020discrete", "Prop. 12"))
+def renyi_to_profile(c: Renyi) -> Profile:
+    """(α, τ)-RDP implies δ ≤ e^{(α−1)(τ−ε)}·(1 − 1/α)^α/(α − 1)."""
+    return OneOrderProfile(c)
+
+
+def classic_zcdp_epsilon(rho: Ball, xi: Ball, delta: Fraction) -> Ball:
+    """ξ + ρ + 2√(ρ ln(1/δ)): Bun and Steinke's conversion, kept for comparison."""
+    if not rho.is_finite():
+        return INFINITY
+    return (xi + rho + 2 * (rho * -ball(delta).log()).sqrt()).max(Ball(0))
+
+
+@dataclass(frozen=True, eq=False)
+class WholeCurveProfile(Profile):
+    """The largest p − e^ε q over all pairs of coins (p, q) that satisfy the curve at every order: nothing better follows from it."""
+
+    curve: Renyi
+
+    def find(self, epsilon: Fraction) -> Witness:
+        """Tangents (p, q, order) around the optimum."""
+        _, cuts = curve_search(self.curve.approximate, float(min(epsilon, Fraction(10**300))))
+        return {"cuts": cuts}
+
+    def prove(self, epsilon: Fraction, witness: Witness) -> Ball:
+        """Every tangent contains the feasible set, so the linear program over them is an upper bound."""
+        with precision(128):
+            return within_unit(curve_upper(self.curve.divergence, ball(epsilon), witness["cuts"]))
+
+    def epsilon(self, delta: Fraction) -> tuple[Bound, Witness]:
+        """Newton's steps down from the best single order, whose λ is nearly the slope of −ln δ; then one proof."""
+        start, first = OneOrderProfile(self.curve).epsilon(delta)
+        if start.upper == 0.0 or not math.isfinite(start.upper):
+            return start, {"cuts": []} if start.upper else first
+        goal = math.log(delta.numerator) - math.log(delta.denominator)
+        x, slope = start.upper, float(first["order"] - 1)
+        for _ in range(4):
+            step = (curve_search(self.curve.approximate, x)[0] - goal) / slope
+            x = min(max(x + step, x / 2), start.upper)
+            if abs(step) < 1e-12 * x:
+                break
+        for slack in (1e-13, 1e-11, 1e-9, 1e-7, 1e-5):
+            trial = x * (1 + slack)
+            witness = self.find(Fraction(trial))
+            with precision(160):
+                if self.prove(Fraction(trial), witness) <= ball(delta):
+                    return Bound(x * (1 - slack), trial), witness
+        raise NotCertified("the best conversion of the Rényi curve", "its tangents did not close the gap")
+
+
+@theorem(of=Renyi, gives=Profile, kind="equal", role="profile", source=Source("asoodeh2021three", "Thm 3, for all orders at once"))
+def renyi_to_profile_optimally(c: Renyi) -> Profile:
+    """δ(ε) = max{p − e^ε q : D_α(p‖q) ≤ ε(α) for every α}: the event dP > e^ε dQ is a test with two outcomes, which keeps
+    the hockey-stick and lowers every D_α."""
+    return WholeCurveProfile(c)

@@ -1,0 +1,244 @@
+"""Pairs under sampling: what a random batch does to the law of the loss.
+
+With w = 1 − q + q·e^L: removing a record compares (1−q)Q + qP with Q, adding one compares Q with (1−q)Q + qP.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from tightrope.curves.loss import FinitePair, Loss, Pair, merged
+from tightrope.numerics.balls import INFINITY, Ball, ball
+from tightrope.numerics.finite import scattered
+from tightrope.numerics.real import UNBOUNDED, ZERO, Real
+
+
+def _lifted(x: Ball, rate: Fraction) -> Ball:
+    """ln(1 + (e^x − 1)/q): the base loss that becomes x; −∞ where none does."""
+    inner = x.expm1() / ball(rate)
+    return inner.log1p() if inner > -1 else Ball("-inf") if inner <= -1 else (inner.max(Ball(-1) + Ball(2) ** -4000)).log1p()
+
+
+@dataclass(frozen=True)
+class PoissonRemove(Pair):
+    """((1−q)Q + qP, Q) from the base pair (P, Q)."""
+
+    base: Pair
+    rate: Fraction
+    quick = False
+
+    def call(self, x: Ball) -> Ball:
+        """q·δ(ln(1 + (e^x − 1)/q)) above ln(1 − q), where 1 − e^x takes over."""
+        edge = x.expm1() / ball(self.rate) + 1
+        below = -x.expm1()
+        if edge <= 0:
+            return below
+        above = ball(self.rate) * self.base.call(_lifted(x, self.rate))
+        return above if edge > 0 else above.union(below)
+
+    def tail(self, x: Ball) -> Ball:
+        """(1−q)Q[L > g] + qP[L > g], with Q[L > g] = (P[L > g] − δ(g))e^{−g}."""
+        if x.expm1() / ball(self.rate) + 1 <= 0:
+            return Ball(1)
+        g = _lifted(x, self.rate)
+        under_p = self.base.tail(g)
+        under_q = (under_p - self.base.call(g)) * (-g).exp()
+        return ball(1 - self.rate) * under_q + ball(self.rate) * under_p
+
+    def cumulant(self, s: Fraction) -> Ball | None:
+        """ln E_Q[w^{s+1}]."""
+        if self.base.infinite().rational != 0:
+            return INFINITY
+        return self.base.sampled_cumulant(self.rate, s + 1)
+
+    def approximate_cumulants(self, points: Sequence[float]) -> list[float]:
+        """The same in floats."""
+        return self.base.approximate_sampled_cumulants(self.rate, [s + 1 for s in points])
+
+    def mean(self) -> None:
+        """No closed form is used."""
+        return
+
+    def largest(self) -> Real:
+        """ln(1 + q(e^{L} − 1)) of the base's largest loss."""
+        top = self.base.largest()
+        if top.infinite:
+            return UNBOUNDED
+        return Real(None, lambda: (top.ball().expm1() * ball(self.rate)).log1p())
+
+    def infinite(self) -> Real:
+        """q times the base's."""
+        return self.base.infinite() * self.rate
+
+
+@dataclass(frozen=True)
+class PoissonAdd(Pair):
+    """(Q, (1−q)Q + qP), from the base pair (Q, P) and its reverse (P, Q)."""
+
+    base: Pair  # (Q, P)
+    reverse: Pair  # (P, Q)
+    rate: Fraction
+    quick = False
+
+    def call(self, x: Ball) -> Ball:
+        """c·δ_{Q‖P}(ln(q·e^x/c)) with c = 1 − (1−q)e^x, while c > 0; 0 beyond."""
+        c = 1 - ball(1 - self.rate) * x.exp()
+        if c <= 0:
+            return Ball(0)
+        if not c > 0:
+            return Ball(0).union(c.upper() if c.upper() > 0 else Ball(0))
+        return c * self.base.call((ball(self.rate) * x.exp() / c).log())
+
+    def tail(self, x: Ball) -> Ball:
+        """Q[L < h] with e^h = (e^{−x} − 1 + q)/q."""
+        inner = ((-x).exp() - ball(1 - self.rate)) / ball(self.rate)
+        if inner <= 0:
+            return Ball(0)
+        if not inner > 0:
+            return Ball(0).union(Ball(1))
+        return self.base.tail(-inner.log())
+
+    def cumulant(self, s: Fraction) -> Ball | None:
+        """ln E_Q[w^{−s}]."""
+        return self.reverse.sampled_cumulant(self.rate, -s)
+
+    def approximate_cumulants(self, points: Sequence[float]) -> list[float]:
+        """The same in floats."""
+        return self.reverse.approximate_sampled_cumulants(self.rate, [-s for s in points])
+
+    def mean(self) -> None:
+        """No closed form is used."""
+        return
+
+    def largest(self) -> Real:
+        """−ln(1 − q + q·e^{−L}) of the base's largest loss L."""
+        top = self.base.largest()
+        if self.rate == 1:
+            return top
+        if top.infinite:
+            return Real(None, lambda: -(-ball(self.rate)).log1p())
+        return Real(None, lambda: -(ball(self.rate) * (-top.ball()).expm1()).log1p())
+
+
+@dataclass(frozen=True)
+class Glued(Pair):
+    """Sampling without replacement under replace: q·δ(ln(1 + (e^x−1)/q)) for x ≥ 0, continued below 0 by duality."""
+
+    base: Pair  # symmetric
+    rate: Fraction
+    quick = False
+
+    def call(self, x: Ball) -> Ball:
+        """The glued profile."""
+        if x >= 0:
+            return self._above(x)
+        if x < 0:
+            return -x.expm1() + x.exp() * self._above(-x)
+        return self._above(x.max(Ball(0))).union(-x.expm1() + x.exp() * self._above((-x).max(Ball(0))))
+
+    def _above(self, x: Ball) -> Ball:
+        return ball(self.rate) * self.base.call((x.expm1() / ball(self.rate)).log1p())
+
+    def _both(self, x: Ball) -> tuple[Ball, Ball]:
+        g = (x.expm1() / ball(self.rate)).log1p()
+        under_p = self.base.tail(g)
+        return under_p, (under_p - self.base.call(g)) * (-g).exp()
+
+    def tail(self, x: Ball) -> Ball:
+        """The mass above x; below 0 the mirror image carries the base's Q-mass."""
+        if x >= 0:
+            under_p, under_q = self._both(x)
+            return ball(1 - self.rate) * under_q + ball(self.rate) * under_p
+        if x < 0:
+            return 1 - self._both(-x)[1]
+        return Ball(0).union(Ball(1))
+
+    def cumulant(self, s: Fraction) -> Ball | None:
+        """Known where the base knows it."""
+        if self.base.infinite().rational != 0:
+            return INFINITY
+        return self.base.glued_cumulant(self.rate, s)
+
+    def mean(self) -> None:
+        """No closed form is used."""
+        return
+
+    def largest(self) -> Real:
+        """ln(1 + q(e^L − 1)) of the base's largest loss."""
+        top = self.base.largest()
+        return UNBOUNDED if top.infinite else Real(None, lambda: (top.ball().expm1() * ball(self.rate)).log1p())
+
+    def infinite(self) -> Real:
+        """q times the base's."""
+        return self.base.infinite() * self.rate
+
+
+def single(loss: Loss) -> tuple[Pair, Pair] | None:
+    """The pair and its reverse when the loss is one pair, taken once."""
+    directions = [merged(parts) for parts in loss.directions]
+    if any(len(parts) != 1 or parts[0][1] != 1 for parts in directions):
+        return None
+    return directions[0][0][0], directions[-1][0][0]
+
+
+def poisson_loss(loss: Loss, rate: Fraction) -> Loss | None:
+    """The two pairs of a Poisson sample, add-remove."""
+    found = single(loss)
+    if found is None:
+        return None
+    forward, backward = found
+    if isinstance(forward, FinitePair) and isinstance(backward, FinitePair):
+        return _finite_poisson(forward, backward, rate)
+    return Loss(((PoissonRemove(forward, rate), 1),), ((PoissonAdd(backward, forward, rate), 1),))
+
+
+def _times(a: Real, b: Callable[[], Ball]) -> Real:
+    return Real(None, lambda: a.ball() * b())
+
+
+def _finite_poisson(forward: FinitePair, backward: FinitePair, rate: Fraction) -> Loss:
+    q = rate
+    values, removed, added = [], [], []
+    for v, m in zip(forward.law.values, forward.law.masses, strict=True):
+        under_q = Real(None, lambda v=v, m=m: m.ball() * (-v.ball()).exp())  # type: ignore[misc]  # bound now
+        values.append(_log_mixture(v, q))
+        removed.append(m * q + under_q * (1 - q))
+        added.append(under_q)
+    missing = backward.law.infinite  # Q-mass where P has none: its loss is ln(1 − q), and −ln(1 − q) on the way back
+    if missing.rational != 0:
+        values.append(Real(None, lambda: (-ball(q)).log1p()))
+        removed.append(missing * (1 - q))
+        added.append(missing)
+    out = FinitePair(("poisson", forward, q), scattered(values, removed, forward.law.infinite * q))
+    back = FinitePair(("poisson add", backward, q), scattered([v * -1 for v in values], added))
+    return Loss(((out, 1),), ((back, 1),))
+
+
+def _log_mixture(value: Real, rate: Fraction) -> Real:
+    if value.rational == 0:
+        return ZERO
+    return Real(None, lambda: (ball(rate) * value.ball().expm1()).log1p())
+
+
+def glued_loss(loss: Loss, rate: Fraction) -> Loss | None:
+    """The symmetric pair of a sample without replacement, replace relation; needs a symmetric base."""
+    found = single(loss) if loss.add is None else None
+    if found is None:
+        return None
+    base = found[0]
+    return Loss(((_finite_glued(base, rate) if isinstance(base, FinitePair) else Glued(base, rate), 1),))
+
+
+def _finite_glued(base: FinitePair, rate: Fraction) -> FinitePair:
+    q, law = rate, base.law
+    above = [(v, m) for v, m in zip(law.values, law.masses, strict=True) if v.ball() > 0]
+    under_q = [Real(None, lambda v=v, m=m: m.ball() * (-v.ball()).exp()) for v, m in above]  # type: ignore[misc]  # bound now
+    losses = [_log_mixture(v, q) for v, _ in above]
+    up = [m * q + b * (1 - q) for (_, m), b in zip(above, under_q, strict=True)]
+    infinite = law.infinite * q
+    taken = [*up, *under_q, infinite]
+    rest = Real(None, lambda: 1 - sum((t.ball() for t in taken), Ball(0)))
+    values = [*losses, *(v * -1 for v in losses), ZERO]
+    return FinitePair(("glued", base, q), scattered(values, [*up, *under_q, rest], infinite))

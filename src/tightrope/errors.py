@@ -1,0 +1,73 @@
+"""Every error tightrope raises.
+
+TightropeError
+├── BadParameter (also ValueError)   a number or name that cannot be accepted: name, value, problem, hint
+├── BadText (also ValueError)        a description that cannot be read: text, position, problem, hint
+├── Unsupported                      a question or conclusion that no theorem supports: what, why, hint
+├── RelationMismatch                 parts that speak of different neighbours: first, second
+├── NotCertified                     the work budget ended before a proof: what, tried
+└── Undecided                        a comparison that the enclosure cannot decide: lower, upper, other
+"""
+
+from __future__ import annotations
+
+
+class TightropeError(Exception):
+    """The root of all errors of this package."""
+
+
+class BadParameter(TightropeError, ValueError):
+    """A parameter that cannot be accepted."""
+
+    def __init__(self, name: str, value: object, problem: str, hint: str = "") -> None:
+        self.name, self.value, self.problem, self.hint = name, value, problem, hint
+        shown = repr(value)
+        if len(shown) > 80:
+            shown = shown[:77] + "..."
+        super().__init__(f"{name} = {shown}: {problem}." + (f" {hint}" if hint else ""))
+
+
+class BadText(TightropeError, ValueError):
+    """A description that does not follow the text form."""
+
+    def __init__(self, text: str, position: int, problem: str, hint: str = "") -> None:
+        self.text, self.position, self.problem, self.hint = text, position, problem, hint
+        start = max(0, position - 30)
+        shown = text[start : position + 30]
+        caret = " " * (position - start) + "^"
+        super().__init__(f"{problem}, at character {position}:\n  {shown}\n  {caret}" + (f"\n{hint}" if hint else ""))
+
+
+class Unsupported(TightropeError):
+    """No theorem supports what was asked."""
+
+    def __init__(self, what: str, why: str, hint: str = "") -> None:
+        self.what, self.why, self.hint = what, why, hint
+        super().__init__(f"{what}: {why}." + (f" {hint}" if hint else ""))
+
+
+class RelationMismatch(TightropeError):
+    """Two parts of a composition are bound to different neighbouring relations."""
+
+    def __init__(self, first: str, second: str) -> None:
+        self.first, self.second = first, second
+        super().__init__(
+            f"one part protects against {first!r} and another against {second!r}: their costs cannot be added. "
+            f"State every part for the same relation."
+        )
+
+
+class NotCertified(TightropeError):
+    """A proof was not found within the work allowed to one question."""
+
+    def __init__(self, what: str, tried: str) -> None:
+        self.what, self.tried = what, tried
+        super().__init__(f"{what} was not certified: {tried}.")
+
+
+class Undecided(TightropeError):
+    """The enclosure of a number contains the value it is compared with."""
+
+    def __init__(self, lower: float, upper: float, other: object) -> None:
+        self.lower, self.upper, self.other = lower, upper, other
+        super().__init__(f"[{lower!r}, {upper!r}] can be neither placed below nor above {other!r}. Compare .lower or .upper.")

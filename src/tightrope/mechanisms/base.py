@@ -1,0 +1,142 @@
+"""Mechanism: what was run, as a frozen, hashable, printable value."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from tightrope.errors import BadParameter, RelationMismatch
+from tightrope.numerics.exact import Number, shortest
+
+Relation = str
+RELATIONS = ("add-remove", "replace")
+
+
+class Mechanism(ABC):
+    """A description of what was run. Its parameters are exact numbers; it costs nothing until it is asked about."""
+
+    text_name: ClassVar[str]
+
+    @property
+    def relation(self) -> Relation | None:
+        """The neighbouring relation this is bound to; None while only the leaf's sensitivity speaks of it."""
+        return None
+
+    @abstractmethod
+    def __str__(self) -> str: ...
+
+    def __repr__(self) -> str:
+        return f"parse({str(self)!r})"
+
+    def __add__(self, other: Mechanism) -> Mechanism:
+        from tightrope.mechanisms.composed import composed
+
+        if not isinstance(other, Mechanism):
+            return NotImplemented
+        return composed(self, other)
+
+    def __mul__(self, times: int) -> Mechanism:
+        from tightrope.mechanisms.composed import repeated
+
+        return repeated(self, times)
+
+    __rmul__ = __mul__
+
+    def group(self, size: Number) -> Mechanism:
+        """The same mechanism, seen by ``size`` records at once in its relation."""
+        from tightrope.mechanisms.composed import grouped
+
+        return grouped(self, size)
+
+    def poisson(self, rate: Number, relation: Relation = "add-remove") -> Mechanism:
+        """Run on a batch that takes each record independently with chance ``rate``.
+
+        The leaf's sensitivity means: one record present or absent (C for a sum clipped to C), under both relations.
+        """
+        from tightrope.mechanisms.sampled import Poisson
+
+        return Poisson(self, rate, relation)
+
+    def without_replacement(self, size: Number, population: Number, relation: Relation = "replace") -> Mechanism:
+        """Run on a batch of exactly ``size`` of ``population`` records, all batches equally likely.
+
+        The leaf's sensitivity means: one record exchanged for another (2C for a sum clipped to C), under both relations.
+        Under add-remove, ``population`` is the smaller of the two data sets.
+        """
+        from tightrope.mechanisms.sampled import WithoutReplacement
+
+        return WithoutReplacement(self, size, population, relation)
+
+
+class Leaf(Mechanism):
+    """A mechanism that is not made of others. Subclasses are frozen dataclasses whose fields are the arguments.
+
+    ``notion`` is the notion that says all there is to know of the leaf: some mechanism that fits it attains each value.
+    """
+
+    notion: ClassVar[type | None] = None
+
+    def _set(self, **fields: Any) -> None:
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def arguments(self) -> Mapping[str, Any]:
+        """The arguments by name, in order."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}  # type: ignore[attr-defined]  # every leaf is a dataclass
+
+    @property
+    def defaults(self) -> Mapping[str, Any]:
+        """Arguments that are not printed when they have this value."""
+        return {}
+
+    def __str__(self) -> str:
+        shown = [
+            f"{name}={written(value)}"
+            for name, value in self.arguments.items()
+            if not (name in self.defaults and self.defaults[name] == value)
+        ]
+        return f"{self.text_name}({', '.join(shown)})"
+
+
+def written(value: Any) -> str:
+    """An argument in the text form."""
+    if value is True or value is False:
+        return "true" if value else "false"
+    if isinstance(value, Fraction):
+        return shortest(value)
+    if isinstance(value, tuple):
+        return "[" + ", ".join(written(v) for v in value) + "]"
+    return str(value)
+
+
+def checked_relation(value: str) -> Relation:
+    """One of the two relations."""
+    if value not in RELATIONS:
+        raise BadParameter("relation", value, "must be 'add-remove' or 'replace'")
+    return value
+
+
+def common_relation(parts: tuple[Mechanism, ...]) -> Relation | None:
+    """The relation that bound parts agree on."""
+    bound = list(dict.fromkeys(p.relation for p in parts if p.relation is not None))
+    if len(bound) > 1:
+        raise RelationMismatch(bound[0], bound[1])
+    return bound[0] if bound else None
+
+
+def truth_value(name: str, value: object) -> bool:
+    """A plain bool."""
+    if not isinstance(value, bool):
+        raise BadParameter(name, value, "must be True or False")
+    return value
+
+
+def inside(mechanism: Mechanism, kind: type[Mechanism]) -> bool:
+    """Whether a part of the tree is of this kind."""
+    if isinstance(mechanism, kind):
+        return True
+    children = getattr(mechanism, "children", ())
+    return any(inside(child, kind) for child in children)

@@ -1,0 +1,85 @@
+"""The discrete Gaussian mechanism: integer noise with P(k) ∝ e^{−k²/2σ²}. Its profile is not the Gaussian's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from tightrope.curves.concentrated import ZeroConcentrated
+from tightrope.curves.loss import Loss, Pair
+from tightrope.mechanisms.base import Leaf
+from tightrope.numerics import discrete_normal
+from tightrope.numerics.balls import Ball, ball
+from tightrope.numerics.exact import Number, count, positive
+from tightrope.numerics.real import UNBOUNDED, Real, real
+from tightrope.theorems import Source, theorem
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class DiscreteGaussian(Leaf):
+    """Integer noise N_ℤ(0, σ²) on an integer query: one record changes at most ``coordinates`` entries, each by at most ``sensitivity``.
+
+    >>> print(DiscreteGaussian(sigma=10))
+    discrete_gaussian(sigma=10)
+    """
+
+    sigma: Fraction
+    sensitivity: int
+    coordinates: int
+    text_name = "discrete_gaussian"
+
+    def __init__(self, sigma: Number, sensitivity: Number = 1, coordinates: Number = 1) -> None:
+        hint = "The query must be integer-valued; scale it first."
+        self._set(
+            sigma=positive("sigma", sigma),
+            sensitivity=count("sensitivity", sensitivity, 1, hint),
+            coordinates=count("coordinates", coordinates),
+        )
+
+    @property
+    def defaults(self) -> Mapping[str, Any]:
+        """One entry that changes by one is not printed."""
+        return {"sensitivity": 1, "coordinates": 1}
+
+
+@dataclass(frozen=True)
+class DiscreteNormalPair(Pair):
+    """Two discrete Gaussians a whole distance ``shift`` apart."""
+
+    variance: Fraction
+    shift: int
+
+    def call(self, x: Ball) -> Ball:
+        """P[Y > xσ²/Δ − Δ/2] − e^x P[Y > xσ²/Δ + Δ/2]."""
+        return discrete_normal.call(self.variance, self.shift, x)
+
+    def tail(self, x: Ball) -> Ball:
+        """P[L > x]."""
+        return discrete_normal.upper_probability(self.variance, self.shift, x)
+
+    def cumulant(self, s: Fraction) -> Ball:
+        """s(s+1)Δ²/2σ² + ln S(sΔ) − ln S(0)."""
+        linear = ball(s * (s + 1) * self.shift**2 / (2 * self.variance))
+        return linear + discrete_normal.log_mass_ratio(self.variance, s * self.shift)
+
+    def mean(self) -> Ball:
+        """Δ²/2σ²."""
+        return ball(Fraction(self.shift**2) / (2 * self.variance))
+
+    def largest(self) -> Real:
+        """Unbounded."""
+        return UNBOUNDED
+
+
+@theorem(of=DiscreteGaussian, gives=Loss, kind="equal", role="analysis", source=Source("canonne2020discrete", "Thm 7"))
+def discrete_gaussian_loss(m: DiscreteGaussian) -> Loss:
+    """The pair at the full distance dominates each entry's smaller changes (log-concave noise), and entries multiply."""
+    return Loss(((DiscreteNormalPair(m.sigma**2, m.sensitivity), m.coordinates),))
+
+
+@theorem(of=DiscreteGaussian, gives=ZeroConcentrated, kind="equal", role="analysis", source=Source("canonne2020discrete", "Thm 4"))
+def discrete_gaussian_is_concentrated(m: DiscreteGaussian) -> ZeroConcentrated:
+    """The discrete Gaussian mechanism is Δ²/(2σ²)-zCDP for each entry that changes, and no better."""
+    return ZeroConcentrated(real(Fraction(m.coordinates * m.sensitivity**2) / (2 * m.sigma**2)))

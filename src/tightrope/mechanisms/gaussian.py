@@ -1,0 +1,74 @@
+"""The Gaussian mechanism: a query with ℓ2 sensitivity Δ plus N(0, σ²) in every coordinate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from tightrope.curves.concentrated import ZeroConcentrated
+from tightrope.curves.gaussian import GaussianDP
+from tightrope.curves.loss import Loss, NormalPair
+from tightrope.curves.mean_concentrated import MeanConcentrated
+from tightrope.mechanisms.base import Leaf
+from tightrope.numerics.exact import Number, positive
+from tightrope.numerics.real import real
+from tightrope.theorems import Source, theorem
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Gaussian(Leaf):
+    """Noise of standard deviation ``sigma`` on a query whose ℓ2 sensitivity is ``sensitivity``, in any dimension.
+
+    >>> print(Gaussian(sigma=2.5))
+    gaussian(sigma=2.5)
+    """
+
+    sigma: Fraction
+    sensitivity: Fraction
+    text_name = "gaussian"
+
+    def __init__(self, sigma: Number, sensitivity: Number = 1) -> None:
+        self._set(
+            sigma=positive("sigma", sigma, "It is the standard deviation of the noise."),
+            sensitivity=positive("sensitivity", sensitivity, "It is the largest ℓ2 change one record can cause."),
+        )
+
+    @property
+    def defaults(self) -> Mapping[str, Any]:
+        """Sensitivity 1 is not printed."""
+        return {"sensitivity": 1}
+
+    @property
+    def mu(self) -> Fraction:
+        """μ = Δ/σ."""
+        return self.sensitivity / self.sigma
+
+    def for_group(self, size: int) -> Gaussian:
+        """k records move the query k times as far."""
+        return Gaussian(self.sigma, self.sensitivity * size)
+
+
+@theorem(of=Gaussian, gives=GaussianDP, kind="equal", role="analysis", source=Source("dong2022gaussian", "Thm 2.7"))
+def gaussian_mechanism_is_gaussian(m: Gaussian) -> GaussianDP:
+    """The Gaussian mechanism is exactly Δ/σ-GDP."""
+    return GaussianDP(real(m.mu**2))
+
+
+@theorem(of=Gaussian, gives=Loss, kind="equal", role="analysis", source=Source("balle2018improving", "Lemma 3"))
+def gaussian_mechanism_loss(m: Gaussian) -> Loss:
+    """The loss of the Gaussian mechanism is N(μ²/2, μ²) with μ = Δ/σ, in both directions."""
+    return Loss(((NormalPair(real(m.mu**2)), 1),))
+
+
+@theorem(of=Gaussian, gives=ZeroConcentrated, kind="equal", role="analysis", source=Source("bun2016concentrated", "Prop. 1.6"))
+def gaussian_mechanism_is_concentrated(m: Gaussian) -> ZeroConcentrated:
+    """The Gaussian mechanism is exactly Δ²/(2σ²)-zCDP: D_α = αΔ²/(2σ²)."""
+    return ZeroConcentrated(real(m.mu**2 / 2))
+
+
+@theorem(of=Gaussian, gives=MeanConcentrated, kind="equal", role="analysis", source=Source("dwork2016concentrated", "Thm 3.2"))
+def gaussian_mechanism_is_mean_concentrated(m: Gaussian) -> MeanConcentrated:
+    """The Gaussian mechanism is exactly (μ²/2, μ)-CDP with μ = Δ/σ."""
+    return MeanConcentrated(real(m.mu**2 / 2), real(m.mu**2))

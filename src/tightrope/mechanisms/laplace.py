@@ -1,0 +1,129 @@
+"""The Laplace mechanism: a query with ℓ1 sensitivity Δ plus Laplace noise of scale b in every coordinate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from tightrope.curves.concentrated import ZeroConcentrated
+from tightrope.curves.gaussian import GaussianDP
+from tightrope.curves.loss import Call, Loss, Pair
+from tightrope.curves.pure import Pure
+from tightrope.mechanisms.base import Leaf
+from tightrope.numerics.balls import Ball, ball
+from tightrope.numerics.exact import Number, positive
+from tightrope.numerics.laplace_sum import MOST_COPIES, laplace_call
+from tightrope.numerics.normal import quantile
+from tightrope.numerics.real import Real, real
+from tightrope.numerics.sampled_moments import sampled_laplace
+from tightrope.theorems import Source, theorem
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Laplace(Leaf):
+    """Laplace noise of scale ``scale`` (its b) on a query whose ℓ1 sensitivity is ``sensitivity``, in any dimension.
+
+    >>> print(Laplace(scale=2))
+    laplace(scale=2)
+    """
+
+    scale: Fraction
+    sensitivity: Fraction
+    text_name = "laplace"
+
+    def __init__(self, scale: Number, sensitivity: Number = 1) -> None:
+        self._set(
+            scale=positive("scale", scale, "It is the b of the Laplace density e^{−|x|/b}/2b."),
+            sensitivity=positive("sensitivity", sensitivity, "It is the largest ℓ1 change one record can cause."),
+        )
+
+    @property
+    def defaults(self) -> Mapping[str, Any]:
+        """Sensitivity 1 is not printed."""
+        return {"sensitivity": 1}
+
+    @property
+    def epsilon(self) -> Fraction:
+        """ε₀ = Δ/b."""
+        return self.sensitivity / self.scale
+
+    def for_group(self, size: int) -> Laplace:
+        """k records move the query k times as far."""
+        return Laplace(self.scale, self.sensitivity * size)
+
+
+@dataclass(frozen=True)
+class LaplacePair(Pair):
+    """Two Laplace densities ε₀ scales apart: half the mass at loss ε₀, e^{−ε₀}/2 at −ε₀, a density between."""
+
+    epsilon: Fraction
+
+    def call(self, x: Ball) -> Ball:
+        """1 − e^{(x−ε₀)/2} between −ε₀ and ε₀."""
+        return laplace_call(self.epsilon, 1, x)
+
+    def repeated(self, copies: int) -> Call | None:
+        """The exact residue sum."""
+        if copies > MOST_COPIES:
+            return None
+        return lambda x: laplace_call(self.epsilon, copies, x)
+
+    def tail(self, x: Ball) -> Ball:
+        """P[L > x] = 1 − e^{−(ε₀−x)/2}/2 inside."""
+        e = ball(self.epsilon)
+        if x >= e:
+            return Ball(0)
+        if x < -e:
+            return Ball(1)
+        inside = 1 - (-(e - x.max(-e).min(e)) / 2).exp() / 2
+        return inside if x < e and x >= -e else inside.union(Ball(0) if x > -e else Ball(1))
+
+    def cumulant(self, s: Fraction) -> Ball:
+        """ln[(s+1)/(2s+1)·e^{sε₀} + s/(2s+1)·e^{−(s+1)ε₀}]."""
+        e = ball(self.epsilon)
+        first = ball((s + 1) / (2 * s + 1)) * (ball(s) * e).expm1()
+        second = ball(s / (2 * s + 1)) * (-ball(s + 1) * e).expm1()
+        inner = (first + second).log1p()
+        if inner.is_finite() and not (ball(s) * e).exp() > Ball(10) ** 100:
+            return inner
+        tail = ball(s / (s + 1)) * (-ball(2 * s + 1) * e).exp()
+        return ball(s) * e + ball((s + 1) / (2 * s + 1)).log() + tail.log1p()
+
+    def mean(self) -> Ball:
+        """ε₀ + e^{−ε₀} − 1."""
+        e = ball(self.epsilon)
+        return e + (-e).expm1()
+
+    def largest(self) -> Real:
+        """ε₀."""
+        return real(self.epsilon)
+
+    def sampled_cumulant(self, rate: Fraction, power: Fraction) -> Ball:
+        """ln E_Q[w^power], by a rigorous integral."""
+        return sampled_laplace(self.epsilon, rate, power)
+
+
+@theorem(of=Laplace, gives=Pure, kind="equal", role="analysis", source=Source("dwork2006calibrating", "Prop. 1"))
+def laplace_mechanism_is_pure(m: Laplace) -> Pure:
+    """The Laplace mechanism is Δ/b-DP, and no better."""
+    return Pure(real(m.epsilon))
+
+
+@theorem(of=Laplace, gives=Loss, kind="equal", role="analysis", source=Source("zhu2022optimal", "Sec. 4; vectors by docs/theorems.md"))
+def laplace_mechanism_loss(m: Laplace) -> Loss:
+    """The scalar Laplace pair at distance ε₀ = Δ/b dominates every change of ℓ1 size Δ, in any dimension."""
+    return Loss(((LaplacePair(m.epsilon), 1),))
+
+
+@theorem(of=Laplace, gives=ZeroConcentrated, kind="equal", role="analysis", source=Source("harrison2025exact", "abstract"))
+def laplace_mechanism_is_concentrated(m: Laplace) -> ZeroConcentrated:
+    """The Laplace mechanism is exactly (ε₀ + e^{−ε₀} − 1)-zCDP with ε₀ = Δ/b."""
+    return ZeroConcentrated(Real(None, LaplacePair(m.epsilon).mean))
+
+
+@theorem(of=Laplace, gives=GaussianDP, kind="equal", role="analysis", source=Source("tightrope", "the Laplace mechanism in Gaussian terms"))
+def laplace_mechanism_is_gaussian(m: Laplace) -> GaussianDP:
+    """The Laplace mechanism is μ-GDP with μ = −2Φ⁻¹(e^{−ε₀/2}/2), and no better: the curves touch where both errors are equal."""
+    return GaussianDP(Real(None, lambda: (2 * quantile((-ball(m.epsilon) / 2).exp() / 2)) ** 2))

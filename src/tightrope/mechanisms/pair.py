@@ -1,0 +1,85 @@
+"""Two Gaussians of unequal variance: a pair that has Rényi DP up to a finite order and no zCDP."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from tightrope.curves.loss import Loss, NormalPair, Pair
+from tightrope.mechanisms.base import Leaf
+from tightrope.numerics.balls import INFINITY, Ball, ball
+from tightrope.numerics.exact import Number, exact, positive
+from tightrope.numerics.normal import unequal_call, unequal_tail
+from tightrope.numerics.real import UNBOUNDED, Real, real
+from tightrope.theorems import Source, theorem
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class GaussianPair(Leaf):
+    """The output is N(mean, sigma²) with the record and N(other_mean, other_sigma²) without it.
+
+    >>> print(GaussianPair(1, 1.1, 0, 1))
+    gaussian_pair(mean=1, sigma=1.1, other_mean=0, other_sigma=1)
+    """
+
+    mean: Fraction
+    sigma: Fraction
+    other_mean: Fraction
+    other_sigma: Fraction
+    text_name = "gaussian_pair"
+
+    def __init__(self, mean: Number, sigma: Number, other_mean: Number, other_sigma: Number) -> None:
+        self._set(
+            mean=exact("mean", mean),
+            sigma=positive("sigma", sigma),
+            other_mean=exact("other_mean", other_mean),
+            other_sigma=positive("other_sigma", other_sigma),
+        )
+
+
+@dataclass(frozen=True)
+class UnequalPair(Pair):
+    """(N(m1, s1²), N(m2, s2²)) with s1 ≠ s2: the loss is a quadratic in a normal variable."""
+
+    m1: Fraction
+    s1: Fraction
+    m2: Fraction
+    s2: Fraction
+
+    def call(self, x: Ball) -> Ball:
+        """The optimal event lies outside or between the roots of a quadratic."""
+        return unequal_call(self.m1, self.s1, self.m2, self.s2, x)
+
+    def tail(self, x: Ball) -> Ball:
+        """P[L > x]."""
+        return unequal_tail(self.m1, self.s1, self.m2, self.s2, x)
+
+    def cumulant(self, s: Fraction) -> Ball:
+        """s·ln(s2/s1) + ln(s2²/v)/2 + s(s+1)(m1−m2)²/(2v), v = (s+1)s2² − s·s1²; infinite when v ≤ 0."""
+        v = (s + 1) * self.s2**2 - s * self.s1**2
+        if v <= 0:
+            return INFINITY
+        linear = ball(s) * ball(self.s2 / self.s1).log() + ball(self.s2**2 / v).log() / 2
+        return linear + ball(s * (s + 1) * (self.m1 - self.m2) ** 2 / (2 * v))
+
+    def mean(self) -> Ball:
+        """ln(s2/s1) + (s1² + (m1−m2)²)/(2s2²) − 1/2."""
+        rational = (self.s1**2 + (self.m1 - self.m2) ** 2) / (2 * self.s2**2) - Fraction(1, 2)
+        return ball(self.s2 / self.s1).log() + ball(rational)
+
+    def largest(self) -> Real:
+        """Bounded above only if the first is the narrower: ln(s2/s1) + (m1−m2)²/(2(s2²−s1²))."""
+        if self.s1 > self.s2:
+            return UNBOUNDED
+        rational = (self.m1 - self.m2) ** 2 / (2 * (self.s2**2 - self.s1**2))
+        return Real(None, lambda: ball(self.s2 / self.s1).log() + ball(rational))
+
+
+@theorem(of=GaussianPair, gives=Loss, kind="equal", role="analysis", source=Source("gil2013renyi", "Table 2; docs/theorems.md"))
+def gaussian_pair_loss(m: GaussianPair) -> Loss:
+    """The loss of N(m1, s1²) against N(m2, s2²), and of the reverse."""
+    if m.sigma == m.other_sigma:
+        return Loss(((NormalPair(real(((m.mean - m.other_mean) / m.sigma) ** 2)), 1),))
+    forward = UnequalPair(m.mean, m.sigma, m.other_mean, m.other_sigma)
+    backward = UnequalPair(m.other_mean, m.other_sigma, m.mean, m.sigma)
+    return Loss(((forward, 1),), ((backward, 1),))

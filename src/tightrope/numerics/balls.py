@@ -1,0 +1,94 @@
+"""Ball arithmetic: the door to flint.
+
+A ball is an interval [mid ± rad] that is proved to contain the number meant. Every operation keeps that promise at
+every precision; precision only decides how wide the ball is. flint keeps ONE precision for the whole process, so it is
+set under a lock: a computation holds the lock from its first operation to its last.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from threading import RLock
+
+from flint import acb as ComplexBall
+from flint import arb as Ball
+from flint import arb_poly as BallPolynomial
+from flint import ctx, fmpq
+
+__all__ = [
+    "Ball", "BallPolynomial", "ComplexBall", "INFINITY", "LARGEST", "ball", "between", "certain", "lower_float", "precision",
+    "sharp", "upper_float",
+]
+
+LARGEST = 1.7976931348623157e308  # the largest float
+INFINITY = Ball("inf")
+_lock = RLock()
+
+
+@contextmanager
+def precision(bits: int) -> Iterator[None]:
+    """Compute with ``bits`` bits inside; other threads wait."""
+    with _lock:
+        before = ctx.prec
+        ctx.prec = bits
+        try:
+            yield
+        finally:
+            ctx.prec = before
+
+
+def ball(x: int | Fraction | float | Ball) -> Ball:
+    """The number as a ball. Rationals are rounded at the present precision, with the rounding inside the ball.
+
+    A float here is the binary number it holds: parameters must be made exact (``exact``) before they come here.
+    """
+    if isinstance(x, Ball):
+        return x
+    if isinstance(x, Fraction):
+        return Ball(fmpq(x.numerator, x.denominator))
+    return Ball(x)
+
+
+def between(low: Ball, high: Ball) -> Ball:
+    """The ball that covers two balls and everything between them."""
+    return low.union(high)
+
+
+def lower_float(b: Ball) -> float:
+    """A float that is not above anything in the ball. Never NaN: an unknown number has the lower end -inf."""
+    if b.is_nan():
+        return -math.inf
+    low = b.lower()
+    f = float(low)
+    if f == math.inf:
+        return math.inf if low == INFINITY else LARGEST
+    if f == -math.inf:
+        return f
+    return f if Ball(f) <= low else math.nextafter(f, -math.inf)
+
+
+def upper_float(b: Ball) -> float:
+    """A float that is not below anything in the ball. Never NaN: an unknown number has the upper end +inf."""
+    return -lower_float(-b)
+
+
+def certain(b: Ball, bits: int) -> bool:
+    """Whether the ball is finite and known to ``bits`` relative bits (an exact zero is)."""
+    return bool(b.is_finite()) and (bool(b.is_zero()) or int(b.rel_accuracy_bits()) >= bits)
+
+
+def sharp(evaluate: Callable[[], Ball], bits: int = 60, start: int = 80, limit: int = 6000) -> Ball:
+    """Evaluate with more and more bits until the ball is known to ``bits`` relative bits or ``limit`` is passed.
+
+    The ball returned is always a proof; past the limit it is just wider.
+    """
+    working = start
+    while True:
+        with precision(working):
+            value = evaluate()
+        if certain(value, bits) or working >= limit:
+            return value
+        working *= 2

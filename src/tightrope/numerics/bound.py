@@ -1,0 +1,37 @@
+"""Bound: two floats, rounded outward, with the number meant between them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from tightrope.numerics.balls import Ball, lower_float, upper_float
+
+
+@dataclass(frozen=True)
+class Bound:
+    """An enclosure: ``lower`` ≤ the number meant ≤ ``upper``."""
+
+    lower: float
+    upper: float
+
+    def __post_init__(self) -> None:
+        if not self.lower <= self.upper:  # also catches NaN
+            raise AssertionError(f"not a bound: [{self.lower!r}, {self.upper!r}]")
+
+    @classmethod
+    def around(cls, b: Ball, least: float = -math.inf, most: float = math.inf) -> Bound:
+        """The ball rounded outward to floats, then clipped to where the number is known to lie."""
+        lower = min(max(lower_float(b), least), most)
+        upper = max(min(upper_float(b), most), least)
+        return cls(lower, upper)
+
+    def __contains__(self, x: float) -> bool:
+        return self.lower <= x <= self.upper
+
+    @property
+    def gap(self) -> float:
+        """The relative width: (upper − lower) / upper; 0 for an exact number, ∞ when nothing is known."""
+        if self.lower == self.upper:
+            return 0.0
+        return (self.upper - self.lower) / abs(self.upper) if self.upper and math.isfinite(self.upper) else math.inf

@@ -1,0 +1,158 @@
+"""Certified search: find with floats, prove with balls."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+from tightrope.errors import NotCertified
+from tightrope.numerics.balls import LARGEST, Ball, ball, precision
+from tightrope.numerics.bound import Bound
+
+Estimate = Callable[[float], float]
+Proof = Callable[[Fraction], Ball]
+
+_STEPS = 200  # floats alone cannot halve an interval more often than this between 1e-300 and 1e308, on a log scale
+
+
+def crossing(estimate: Estimate, prove: Proof, target: Fraction, guess: float = 1.0) -> Bound:
+    """Enclose the least x ≥ 0 with f(x) ≤ target, for f non-increasing and continuous.
+
+    ``estimate`` gives ln f(x) in floats and may be sloppy; ``prove`` gives a ball around f(x). The upper end satisfies
+    f(upper) ≤ target and the lower end f(lower) > target, both by balls at exactly that float.
+    """
+    if _at_most(prove(Fraction(0)), target):
+        return Bound(0.0, 0.0)
+    goal = _log(target)
+    low, high = _bracket(estimate, goal, guess)
+    if high == math.inf:
+        return _beyond_floats(prove, target)
+    root = _root(estimate, goal, low, high)
+    return Bound(_prove_below(prove, target, root), _prove_above(prove, target, root))
+
+
+def _log(x: Fraction) -> float:
+    return math.log(x.numerator) - math.log(x.denominator)
+
+
+def _at_most(value: Ball, target: Fraction) -> bool:
+    with precision(200):
+        return bool(value <= ball(target))
+
+
+def _above(value: Ball, target: Fraction) -> bool:
+    with precision(200):
+        return bool(value > ball(target))
+
+
+def _bracket(estimate: Estimate, goal: float, guess: float) -> tuple[float, float]:
+    high, factor = guess, 4.0
+    while estimate(high) > goal:
+        if high >= LARGEST:
+            return high, math.inf
+        high, factor = min(high * factor, LARGEST), min(factor * factor, 1e100)
+    low, factor = high / 2, 4.0
+    while estimate(low) <= goal:
+        if low < 1e-300:
+            return 0.0, low
+        high, low, factor = low, low / factor, min(factor * factor, 1e60)
+    return low, high
+
+
+def _root(estimate: Estimate, goal: float, low: float, high: float) -> float:
+    """Bracketed secant (Illinois), with bisection wherever the secant is not usable."""
+    at_low, at_high, side = estimate(low) - goal if low else math.inf, estimate(high) - goal, 0
+    for _ in range(_STEPS):
+        if high - low <= 2e-16 * high:
+            break
+        if low > 0 and high > 4 * low:
+            x = math.sqrt(low) * math.sqrt(high)
+        elif math.isfinite(at_low) and math.isfinite(at_high) and at_low != at_high:
+            x = low + (high - low) * (at_low / (at_low - at_high))
+        else:
+            x = low + (high - low) / 2
+        if not low < x < high:
+            x = low + (high - low) / 2
+            if not low < x < high:
+                break
+        value = estimate(x) - goal
+        if value > 0:
+            low, at_low, at_high, side = x, value, at_high / 2 if side > 0 else at_high, 1
+        else:
+            high, at_high, at_low, side = x, value, at_low / 2 if side < 0 else at_low, -1
+        if abs(value) < 1e-15:
+            return x
+    return high
+
+
+def _beyond_floats(prove: Proof, target: Fraction) -> Bound:
+    """The estimate stays above the target up to the largest float: the answer is at least that, if a ball agrees."""
+    low = LARGEST
+    while low > 1 and not _above(prove(Fraction(low)), target):
+        low /= 1e30
+    return Bound(low if low > 1 else 0.0, math.inf)
+
+
+def _prove_above(prove: Proof, target: Fraction, root: float) -> float:
+    step = 2.0**-51
+    while step < 1e6:
+        x = min(root * (1 + step), LARGEST) if root else 5e-324
+        if _at_most(prove(Fraction(x)), target):
+            return x
+        step *= 4
+    raise NotCertified("an upper end", f"no proof up to {root * 1e6:.3g}")
+
+
+def _prove_below(prove: Proof, target: Fraction, root: float) -> float:
+    step = 2.0**-51
+    while step < 1:
+        x = root * (1 - step)
+        if x and _above(prove(Fraction(x)), target):
+            return x
+        step *= 4
+    return 0.0  # f(0) > target or unknown: zero is always a lower end
+
+
+def least(objective: Callable[[list[float]], list[float]], low: float, high: float, points: int = 64) -> float:
+    """A float near the minimiser of a function with one valley, on a logarithmic scale. Only a place to prove at.
+
+    ``objective`` takes many points at once: first a grid over the whole range, then parabolas around the lowest point.
+    """
+    ratio = math.log(high / low) / points
+    grid = [math.log(low) + i * ratio for i in range(points + 1)]
+    values = objective([math.exp(x) for x in grid])
+    best = min(range(points + 1), key=lambda i: values[i])
+    if values[best] == math.inf or best in (0, points):
+        return math.exp(grid[best])
+    return math.exp(_brent(lambda x: objective([math.exp(x)])[0], grid[best - 1], grid[best + 1], grid[best], values[best]))
+
+
+def _brent(f: Estimate, left: float, right: float, x: float, at_x: float) -> float:
+    """Brent's minimisation: parabolas where they help, golden sections where they do not."""
+    golden, tolerance = (3 - math.sqrt(5)) / 2, 1e-8
+    w = v = x
+    at_w = at_v = at_x
+    before = step = 0.0
+    for _ in range(40):
+        middle = (left + right) / 2
+        if abs(x - middle) <= 2 * tolerance - (right - left) / 2:
+            break
+        r, q = (x - w) * (at_x - at_v), (x - v) * (at_x - at_w)
+        p, q = (x - v) * q - (x - w) * r, 2 * (q - r)
+        p, q = (-p, q) if q > 0 else (p, -q)
+        usable = math.isfinite(p) and abs(before) > tolerance and abs(p) < abs(q * before / 2) and q * (left - x) < p < q * (right - x)
+        before, step = (step, p / q) if usable else ((right if x < middle else left) - x,) * 2
+        step = step if usable else golden * before
+        u = x + (step if abs(step) >= tolerance else math.copysign(tolerance, step))
+        at_u = f(u)
+        if at_u <= at_x:
+            left, right = (x, right) if u >= x else (left, x)
+            v, w, x, at_v, at_w, at_x = w, x, u, at_w, at_x, at_u
+        else:
+            left, right = (u, right) if u < x else (left, u)
+            if at_u <= at_w or w == x:
+                v, w, at_v, at_w = w, u, at_w, at_u
+            elif at_u <= at_v or v in (x, w):
+                v, at_v = u, at_u
+    return x

@@ -1,0 +1,133 @@
+"""Theorem: the one type for every step from a premise to a conclusion, and the registry of all of them.
+
+A theorem has a statement (its docstring), a source in ``references.bib``, hypotheses, the relation and adaptivity it
+allows, and a kind: ``equal`` (the conclusion is exactly true of the worst mechanism that fits the premise), ``upper``
+(it overstates) or ``lower`` (it understates). There is no other way from a mechanism to a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from typing import Any, Generic, Literal, ParamSpec, TypeVar
+
+Kind = Literal["equal", "upper", "lower"]
+Role = Literal["analysis", "conversion", "composition", "group", "sampling", "parallel", "profile"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a theorem is proved: a key of ``references.bib`` and the place in it."""
+
+    key: str
+    where: str = ""
+
+    def __str__(self) -> str:
+        name = short_name(self.key)
+        return f"{name}, {self.where}" if self.where else name
+
+
+@dataclass(frozen=True)
+class Theorem(Generic[P, R]):
+    """One proved step. Calling it applies it."""
+
+    id: str
+    says: str
+    source: Source
+    kind: Kind
+    role: Role
+    of: Any
+    gives: Any
+    apply: Callable[P, R] = field(compare=False)
+    relation: str = "any one fixed relation"
+    adaptive: str = "each step may be chosen after seeing the earlier answers; parameters and their number are fixed in advance"
+    hypotheses: tuple[str, ...] = ()
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self.apply(*args, **kwargs)
+
+    @property
+    def tight(self) -> bool:
+        """Whether nothing is lost by this step."""
+        return self.kind == "equal"
+
+
+REGISTRY: dict[str, Theorem[..., Any]] = {}
+
+
+def theorem(
+    *,
+    of: Any,
+    gives: Any,
+    source: Source,
+    kind: Kind,
+    role: Role = "conversion",
+    relation: str = "any one fixed relation",
+    adaptive: str = "",
+    hypotheses: tuple[str, ...] = (),
+) -> Callable[[Callable[P, R]], Theorem[P, R]]:
+    """Register a function as a theorem. Its name is the id, its docstring the statement."""
+
+    def register(apply: Callable[P, R]) -> Theorem[P, R]:
+        name = apply.__name__
+        says = " ".join((apply.__doc__ or "").split())
+        if not says or name in REGISTRY:
+            raise AssertionError(f"theorem {name}: needs a statement and a name of its own")
+        extra = {"adaptive": adaptive} if adaptive else {}
+        made: Theorem[P, R] = Theorem(name, says, source, kind, role, of, gives, apply, relation, hypotheses=hypotheses, **extra)
+        REGISTRY[name] = made
+        return made
+
+    return register
+
+
+def about(premise: Any, role: Role | None = None) -> list[Theorem[..., Any]]:
+    """Every theorem whose premise is ``premise``, in the order they were stated."""
+    return [t for t in REGISTRY.values() if t.of is premise and (role is None or t.role == role)]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One line of a proof: which theorem, applied to what, how often, and what it yields."""
+
+    theorem: str
+    of: str
+    count: int = 1
+    value: str = ""
+
+    @property
+    def stated(self) -> Theorem[..., Any]:
+        """The theorem itself."""
+        return REGISTRY[self.theorem]
+
+
+@cache
+def bibliography() -> dict[str, str]:
+    """The entries of ``references.bib`` by key."""
+    text = resources.files("tightrope").joinpath("references.bib").read_text(encoding="utf-8")
+    entries: dict[str, str] = {}
+    for chunk in text.split("\n@")[0:]:
+        entry = chunk if chunk.startswith("@") else "@" + chunk
+        if "{" in entry and "," in entry:
+            key = entry.split("{", 1)[1].split(",", 1)[0].strip()
+            entries[key] = entry.strip() + "\n"
+    return entries
+
+
+def short_name(key: str) -> str:
+    """Authors and year of a reference, as in «Bun and Steinke 2016»."""
+    entry = bibliography()[key]
+    fields = dict(_field(line) for line in entry.splitlines()[1:] if "=" in line)
+    names = [n.split(",")[0].strip("{} ") for n in fields["author"].split(" and ")]
+    people = names[0] if len(names) == 1 else f"{names[0]} and {names[1]}" if len(names) == 2 else f"{names[0]} et al."
+    return f"{people} {fields['year']}"
+
+
+def _field(line: str) -> tuple[str, str]:
+    name, _, value = line.partition("=")
+    return name.strip().lower(), value.strip().rstrip(",").strip("{}\" ")
