@@ -14,7 +14,8 @@ from tightrope.accounting.calibrate import Calibration, calibrate
 from tightrope.accounting.certificate import Check, check
 from tightrope.accounting.claim import Claim
 from tightrope.accounting.compare import Comparison, compare
-from tightrope.accounting.least import gdp, pure, renyi, tcdp, zcdp
+from tightrope.accounting.gaussian_least import gdp
+from tightrope.accounting.least import pure, renyi, tcdp, zcdp
 from tightrope.accounting.profiles import profile
 from tightrope.accounting.text import parse
 from tightrope.accounting.tradeoff import tradeoff
@@ -44,11 +45,54 @@ from tightrope.mechanisms.table import Table
 from tightrope.numerics.bound import Bound
 
 __all__ = [
-    "epsilon", "delta", "renyi", "tradeoff", "advantage", "profile", "pure", "zcdp", "tcdp", "gdp", "compare", "calibrate", "check",
-    "parse", "dpsgd",
-    "Gaussian", "Laplace", "DiscreteGaussian", "DiscreteLaplace", "RandomizedResponse", "LeakyInput", "LeakyRandomizedResponse",
-    "GaussianPair", "Table", "Exponential", "NoisyMax", "PermuteAndFlip", "AboveThreshold", "Staircase",
-    "Pure", "Approx", "ZCDP", "TCDP", "CDP", "GDP", "RDP", "Parallel",
-    "Bound", "Claim", "Check", "Comparison", "Calibration", "Mechanism",
-    "TightropeError", "BadParameter", "BadText", "Unsupported", "RelationMismatch", "NotCertified", "Undecided",
+    "epsilon",
+    "delta",
+    "renyi",
+    "tradeoff",
+    "advantage",
+    "profile",
+    "pure",
+    "zcdp",
+    "tcdp",
+    "gdp",
+    "compare",
+    "calibrate",
+    "check",
+    "parse",
+    "dpsgd",
+    "Gaussian",
+    "Laplace",
+    "DiscreteGaussian",
+    "DiscreteLaplace",
+    "RandomizedResponse",
+    "LeakyInput",
+    "LeakyRandomizedResponse",
+    "GaussianPair",
+    "Table",
+    "Exponential",
+    "NoisyMax",
+    "PermuteAndFlip",
+    "AboveThreshold",
+    "Staircase",
+    "Pure",
+    "Approx",
+    "ZCDP",
+    "TCDP",
+    "CDP",
+    "GDP",
+    "RDP",
+    "Parallel",
+    "Bound",
+    "Claim",
+    "Check",
+    "Comparison",
+    "Calibration",
+    "Mechanism",
+    "TightropeError",
+    "BadParameter",
+    "BadText",
+    "Unsupported",
+    "RelationMismatch",
+    "NotCertified",
+    "Undecided",
 ]

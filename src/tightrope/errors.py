@@ -70,4 +70,6 @@ class Undecided(TightropeError):
 
     def __init__(self, lower: float, upper: float, other: object) -> None:
         self.lower, self.upper, self.other = lower, upper, other
-        super().__init__(f"[{lower!r}, {upper!r}] can be neither placed below nor above {other!r}. Compare .lower or .upper.")
+        super().__init__(
+            f"[{lower!r}, {upper!r}] can be neither placed below nor above {other!r}. Compare .lower or .upper."
+        )

@@ -45,10 +45,13 @@ class Theorem(Generic[P, R]):
     gives: Any
     apply: Callable[P, R] = field(compare=False)
     relation: str = "any one fixed relation"
-    adaptive: str = "each step may be chosen after seeing the earlier answers; parameters and their number are fixed in advance"
+    adaptive: str = (
+        "each step may be chosen after seeing the earlier answers; parameters and their number are fixed in advance"
+    )
     hypotheses: tuple[str, ...] = ()
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Apply the theorem."""
         return self.apply(*args, **kwargs)
 
     @property
@@ -79,7 +82,9 @@ def theorem(
         if not says or name in REGISTRY:
             raise AssertionError(f"theorem {name}: needs a statement and a name of its own")
         extra = {"adaptive": adaptive} if adaptive else {}
-        made: Theorem[P, R] = Theorem(name, says, source, kind, role, of, gives, apply, relation, hypotheses=hypotheses, **extra)
+        made: Theorem[P, R] = Theorem(
+            name, says, source, kind, role, of, gives, apply, relation, hypotheses=hypotheses, **extra
+        )
         REGISTRY[name] = made
         return made
 
@@ -130,4 +135,4 @@ def short_name(key: str) -> str:
 
 def _field(line: str) -> tuple[str, str]:
     name, _, value = line.partition("=")
-    return name.strip().lower(), value.strip().rstrip(",").strip("{}\" ")
+    return name.strip().lower(), value.strip().rstrip(",").strip('{}" ')

@@ -34,7 +34,10 @@ def spent(m: Mechanism, delta: Fraction, share: Fraction) -> tuple[list[Spent], 
     None when the stated δ_i alone exceed delta.
     """
     known = [(part, n, fact(part, Approximate)) for part, n in terms(m).items()]
-    fixed = sum((n * f.curve.delta.rational for _, n, f in known if f is not None and f.curve.delta.rational is not None), Fraction(0))
+    fixed = sum(
+        (n * f.curve.delta.rational for _, n, f in known if f is not None and f.curve.delta.rational is not None),
+        Fraction(0),
+    )
     needy = sum(n for _, n, f in known if f is None)
     left = delta - fixed
     if left <= 0:
@@ -46,7 +49,9 @@ def spent(m: Mechanism, delta: Fraction, share: Fraction) -> tuple[list[Spent], 
             result.append(Spent(f.curve.epsilon, f.curve.delta, n, f.steps))
             continue
         found = epsilon(part, each)
-        result.append(Spent(real(Fraction(found.upper)), real(each), n, found.proof) if found.upper < float("inf") else _lost(n))
+        result.append(
+            Spent(real(Fraction(found.upper)), real(each), n, found.proof) if found.upper < float("inf") else _lost(n)
+        )
     return result, left - each * needy
 
 
@@ -79,9 +84,16 @@ def advanced(m: Mechanism, delta: Fraction) -> tuple[Bound, tuple[Step, ...]] | 
     return _bound(value), _steps(parts)
 
 
-@theorem(of=Approximate, gives=Profile, kind="upper", role="profile", source=Source("tightrope", "advanced composition, sharpened"))
+@theorem(
+    of=Approximate,
+    gives=Profile,
+    kind="upper",
+    role="profile",
+    source=Source("tightrope", "advanced composition, sharpened"),
+)
 def advanced_sharp(m: Mechanism, delta: Fraction) -> tuple[Bound, tuple[Step, ...]] | None:
-    """Composition of (ε_i, δ_i)-DP is (Σε_i·tanh(ε_i/2) + √(2 ln(1/δ')Σε_i²), 1 − (1−δ')Π(1−δ_i))-DP, and never worse than Σε_i."""
+    """Composition of (ε_i, δ_i)-DP is (Σε_i·tanh(ε_i/2) + √(2 ln(1/δ')Σε_i²), 1 − (1−δ')Π(1−δ_i))-DP, and never worse
+    than Σε_i."""
     found = spent(m, delta, Fraction(1, 2))
     if found is None:
         return None

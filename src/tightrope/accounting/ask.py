@@ -18,7 +18,7 @@ from tightrope.numerics.balls import sharp
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.exact import Number, nonnegative, probability, shortest
 from tightrope.numerics.real import Real, largest, total
-from tightrope.theorems import Kind
+from tightrope.theorems import Kind, Step
 
 ZERO_BOUND = Bound(0.0, 0.0)
 
@@ -35,8 +35,16 @@ def checked(mechanism: object) -> Mechanism:
 def claim(m: Mechanism, question: Question, answer: Answer) -> Claim:
     """An answer as a claim about ``m``."""
     return Claim(
-        question, m, answer.bound, answer.computed, answer.route, answer.kind, m.relation or "as stated", assumptions(m),
-        answer.steps, answer.witness,
+        question,
+        m,
+        answer.bound,
+        answer.computed,
+        answer.route,
+        answer.kind,
+        m.relation or "as stated",
+        assumptions(m),
+        answer.steps,
+        answer.witness,
     )
 
 
@@ -48,14 +56,16 @@ def epsilon(mechanism: Mechanism, delta: Number) -> Claim:
     4.377178095682
     """
     m = checked(mechanism)
-    d = probability("delta", delta, "It is the chance of a larger loss; usual values lie well below 1 / number of records.")
+    d = probability(
+        "delta", delta, "It is the chance of a larger loss; usual values lie well below 1 / number of records."
+    )
     question = Question("epsilon", (("delta", shortest(d)),))
     if d == 1:
         return claim(m, question, Answer(ZERO_BOUND, ZERO_BOUND, "trivial", "equal", (), {}))
+    if blocks(m):
+        return worst_block(m, question, [epsilon(block, d) for block in blocks(m)])
     if d == 0:
         return claim(m, question, pure_answer(m))
-    if isinstance(m, Parallel) and m.relation == "add-remove":
-        return _worst_block(m, question, [epsilon(block, d) for block in dict.fromkeys(m.blocks)])
     return claim(m, question, best_epsilon(m, d))
 
 
@@ -69,8 +79,8 @@ def delta(mechanism: Mechanism, epsilon: Number) -> Claim:
     m = checked(mechanism)
     e = nonnegative("epsilon", epsilon)
     question = Question("delta", (("epsilon", shortest(e)),))
-    if isinstance(m, Parallel) and m.relation == "add-remove":
-        return _worst_block(m, question, [_delta(block, e) for block in dict.fromkeys(m.blocks)])
+    if blocks(m):
+        return worst_block(m, question, [_delta(block, e) for block in blocks(m)])
     return claim(m, question, best_delta(m, e))
 
 
@@ -88,16 +98,18 @@ def advantage(mechanism: Mechanism) -> Claim:
     return Claim(Question("advantage"), *(getattr(found, name) for name in list(Claim.__dataclass_fields__)[1:]))
 
 
-def _worst_block(m: Parallel, question: Question, blocks: list[Claim]) -> Claim:
-    """On disjoint blocks one record added or removed costs exactly what the worst block costs."""
-    from tightrope.theorems import Step
+def blocks(m: Mechanism) -> tuple[Mechanism, ...]:
+    """The different blocks of a parallel composition under add-remove; none for anything else."""
+    return tuple(dict.fromkeys(m.blocks)) if isinstance(m, Parallel) and m.relation == "add-remove" else ()
 
-    worst = max(blocks, key=lambda c: c.upper)
-    bound = Bound(max(c.lower for c in blocks), worst.upper)
-    computed = Bound(min(worst.computed.lower, worst.computed.upper), worst.computed.upper)
-    kind: Kind = "equal" if all(c.tight for c in blocks) else "upper"
+
+def worst_block(m: Mechanism, question: Question, claims: list[Claim]) -> Claim:
+    """On disjoint blocks one record added or removed costs exactly what the worst block costs."""
+    worst = max(claims, key=lambda c: c.upper)
+    bound = Bound(max(c.lower for c in claims), worst.upper)
+    kind: Kind = "equal" if all(c.tight for c in claims) else "upper"
     steps = (*worst.proof, Step("renyi_in_parallel", str(m)))
-    return claim(m, question, Answer(bound, computed, "parallel", kind, steps, {}))
+    return claim(m, question, Answer(bound, worst.computed, "parallel", kind, steps, {}))
 
 
 def pure_answer(m: Mechanism) -> Answer:

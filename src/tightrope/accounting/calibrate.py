@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tightrope.accounting import ask, least
+from tightrope.accounting import ask, gaussian_least, least
 from tightrope.accounting.claim import Claim
 from tightrope.accounting.text import parse
 from tightrope.errors import BadParameter, BadText, NotCertified
@@ -22,7 +22,8 @@ _MOST_TRIALS = 400
 
 @dataclass(frozen=True)
 class Calibration:
-    """``value`` meets the target (``claim`` proves it); a value better by ``slack`` (relative) does not, or was not proved to."""
+    """``value`` meets the target (``claim`` proves it); a value better by ``slack`` (relative) does not, or was not
+    proved to."""
 
     value: float | int
     exact: Fraction
@@ -49,8 +50,8 @@ def calibrate(
 ) -> Calibration:
     """The least noise, greatest rate or greatest number of steps that meets the target.
 
-    ``mechanism`` is a function of one number, or text with one ``?`` in its place. The target is (epsilon, delta), epsilon
-    alone (pure), rho (zCDP) or mu (GDP).
+    ``mechanism`` is a function of one number, or text with one ``?`` in its place. The target is (epsilon, delta),
+    epsilon alone (pure), rho (zCDP) or mu (GDP).
 
     >>> found = calibrate("gaussian(sigma=?)", epsilon=1, delta=1e-5)
     >>> round(found.value, 5)
@@ -58,7 +59,7 @@ def calibrate(
     """
     make = _maker(mechanism)
     question, target = _target(epsilon, delta, rho, mu)
-    if integer or isinstance(mechanism, str) and "* ?" in mechanism.replace("*?", "* ?"):
+    if integer or (isinstance(mechanism, str) and "* ?" in mechanism.replace("*?", "* ?")):
         return _Search(make, question, target, whole=True).run()
     return _Search(make, question, target, whole=False).run()
 
@@ -66,7 +67,12 @@ def calibrate(
 def _maker(mechanism: Callable[..., Mechanism] | str) -> Maker:
     if isinstance(mechanism, str):
         if mechanism.count("?") != 1:
-            raise BadText(mechanism, max(mechanism.find("?"), 0), "must contain exactly one '?'", "For example gaussian(sigma=?) * 100.")
+            raise BadText(
+                mechanism,
+                max(mechanism.find("?"), 0),
+                "must contain exactly one '?'",
+                "For example gaussian(sigma=?) * 100.",
+            )
         return lambda x: parse(mechanism.replace("?", shortest(x)))
     if not callable(mechanism):
         raise BadParameter("mechanism", mechanism, "must be a function of one number, or text with one '?'")
@@ -77,14 +83,16 @@ def _maker(mechanism: Callable[..., Mechanism] | str) -> Maker:
     return lambda x: mechanism(int(x) if x.denominator == 1 else x)
 
 
-def _target(epsilon: Number | None, delta: Number | None, rho: Number | None, mu: Number | None) -> tuple[Callable[[Mechanism], Claim], Fraction]:
+def _target(
+    epsilon: Number | None, delta: Number | None, rho: Number | None, mu: Number | None
+) -> tuple[Callable[[Mechanism], Claim], Fraction]:
     given = [name for name, value in (("epsilon", epsilon), ("rho", rho), ("mu", mu)) if value is not None]
     if len(given) != 1 or (delta is not None and epsilon is None):
         raise BadParameter("epsilon", epsilon, "state one target: epsilon with delta, epsilon alone, rho, or mu")
     if rho is not None:
         return least.zcdp, nonnegative("rho", rho)
     if mu is not None:
-        return least.gdp, nonnegative("mu", mu)
+        return gaussian_least.gdp, nonnegative("mu", mu)
     d = probability("delta", 0 if delta is None else delta)
     return (lambda m: ask.epsilon(m, d)), nonnegative("epsilon", epsilon if epsilon is not None else 0)
 
@@ -137,7 +145,12 @@ class _Search:
         good = [x for x in seen if self.meets(x)]
         if good:
             return self.last_allowed(good, seen)
-        raise NotCertified("the calibrated value", "no value between 1e-300 and 1e300 was found to meet the target" if not self.whole else "not even one run meets the target")
+        raise NotCertified(
+            "the calibrated value",
+            "no value between 1e-300 and 1e300 was found to meet the target"
+            if not self.whole
+            else "not even one run meets the target",
+        )
 
     def ladder(self) -> list[Fraction]:
         """Growing factors around 1."""

@@ -6,9 +6,10 @@ import json
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
-from tightrope.accounting import ask, least, tradeoff
+from tightrope.accounting import ask, gaussian_least, least, tradeoff
 from tightrope.accounting.claim import Claim, Question
 from tightrope.accounting.routes import Route, lower_losses, route_named
 from tightrope.accounting.text import parse
@@ -50,8 +51,16 @@ def read(text: str | dict[str, Any]) -> Claim:
         witness = {k: _value(v) for k, v in data["witness"].items()}
         computed = data.get("computed", [data["lower"], data["upper"]])
         return Claim(
-            asked, parse(data["mechanism"]), _bound(data["lower"], data["upper"]), _bound(*computed), str(witness.pop("route", "none")),
-            "equal" if data["tight"] is True else "upper", str(data["relation"]), tuple(data["assumptions"]), _steps(data["proof"]), witness,
+            asked,
+            parse(data["mechanism"]),
+            _bound(data["lower"], data["upper"]),
+            _bound(*computed),
+            str(witness.pop("route", "none")),
+            "equal" if data["tight"] is True else "upper",
+            str(data["relation"]),
+            tuple(data["assumptions"]),
+            _steps(data["proof"]),
+            witness,
         )
     except (KeyError, TypeError, ValueError, AttributeError, AssertionError, ZeroDivisionError) as wrong:
         if isinstance(wrong, TightropeError):
@@ -93,7 +102,8 @@ def _value(v: Any) -> Any:
 
 
 def check(certificate: str | dict[str, Any] | Claim) -> Check:
-    """Prove a certificate again: its upper end by the route and witness it names, its lower end by a mechanism that fits.
+    """Prove a certificate again: its upper end by the route and witness it names, its lower end by a mechanism that
+    fits.
 
     >>> from tightrope import Gaussian, epsilon
     >>> bool(check(epsilon(Gaussian(sigma=1), delta=1e-5).to_json()))
@@ -133,7 +143,9 @@ def _delta(stated: Claim, route: Route, epsilon: Fraction) -> list[str]:
     found = []
     if not _at_most(route.build(), epsilon, stated.witness, Fraction(stated.upper)):
         found.append(f"δ was not proved to be at most {stated.upper!r}")
-    if stated.lower > 0 and not any(_above(p, epsilon, Fraction(stated.lower), strict=False) for p in _attained(stated.mechanism)):
+    if stated.lower > 0 and not any(
+        _above(p, epsilon, Fraction(stated.lower), strict=False) for p in _attained(stated.mechanism)
+    ):
         found.append(f"δ was not proved to be at least {stated.lower!r}")
     return found + _tight(stated, route)
 
@@ -147,13 +159,14 @@ def _finite(x: float) -> Fraction:
 
 
 def _attained(m: Mechanism) -> list[Profile]:
+    """Profiles that some mechanism fitting the description really has."""
     found = []
     exact = route_named(m, "exact")
-    if exact is not None and exact.kind == "equal":
-        found.append(exact.build())
-    for law, _ in lower_losses(m):
+    makers = [exact.build] if exact is not None and exact.kind == "equal" else []
+    makers += [partial(loss_has_profile, law) for law, _ in lower_losses(m)]
+    for make in makers:
         try:
-            found.append(loss_has_profile(law))
+            found.append(make())
         except NotCertified:
             continue
     return found
@@ -176,9 +189,15 @@ def _again(stated: Claim) -> list[str]:
     q = dict(stated.question.given)
     m = stated.mechanism
     answers = {
-        "epsilon": lambda: ask.epsilon(m, q["delta"]), "delta": lambda: ask.delta(m, q["epsilon"]), "advantage": lambda: ask.advantage(m),
-        "renyi": lambda: least.renyi(m, q["order"]), "pure": lambda: least.pure(m), "zcdp": lambda: least.zcdp(m),
-        "tcdp": lambda: least.tcdp(m, q["omega"]), "gdp": lambda: least.gdp(m), "tradeoff": lambda: tradeoff.tradeoff(m, q["fpr"]),
+        "epsilon": lambda: ask.epsilon(m, q["delta"]),
+        "delta": lambda: ask.delta(m, q["epsilon"]),
+        "advantage": lambda: ask.advantage(m),
+        "renyi": lambda: least.renyi(m, q["order"]),
+        "pure": lambda: least.pure(m),
+        "zcdp": lambda: least.zcdp(m),
+        "tcdp": lambda: least.tcdp(m, q["omega"]),
+        "gdp": lambda: gaussian_least.gdp(m),
+        "tradeoff": lambda: tradeoff.tradeoff(m, q["fpr"]),
     }
     mine = answers[stated.question.ask]()
     found = []

@@ -15,8 +15,15 @@ from tightrope.numerics.exact import shortest
 from tightrope.theorems import Kind, Step, bibliography
 
 SYMBOLS = {
-    "epsilon": "ε", "delta": "δ", "renyi": "D", "tradeoff": "least false-negative rate", "advantage": "largest TPR − FPR",
-    "pure": "ε", "zcdp": "ρ", "tcdp": "ρ", "gdp": "μ",
+    "epsilon": "ε",
+    "delta": "δ",
+    "renyi": "D",
+    "tradeoff": "least false-negative rate",
+    "advantage": "largest TPR − FPR",
+    "pure": "ε",
+    "zcdp": "ρ",
+    "tcdp": "ρ",
+    "gdp": "μ",
 }
 
 
@@ -38,7 +45,8 @@ class Question:
 
 @dataclass(frozen=True)
 class Claim:
-    """A certified answer: ``lower`` ≤ truth ≤ ``upper``, where truth is the worst mechanism that fits the description."""
+    """A certified answer: ``lower`` ≤ truth ≤ ``upper``, where truth is the worst mechanism that fits the
+    description."""
 
     question: Question
     mechanism: Mechanism
@@ -108,7 +116,13 @@ class Claim:
 
     def explain(self) -> str:
         """A short proof in words: what was asked, the answer, and each theorem with its source and number."""
-        lines = [f"Question: {self.question} of {self.mechanism}", f"Relation: {self.relation}", f"Answer:   {self}", "", "Proof"]
+        lines = [
+            f"Question: {self.question} of {self.mechanism}",
+            f"Relation: {self.relation}",
+            f"Answer:   {self}",
+            "",
+            "Proof",
+        ]
         for i, step in enumerate(self.proof, 1):
             stated = step.stated
             times = f" (×{step.count})" if step.count != 1 else ""
@@ -119,7 +133,9 @@ class Claim:
             shown = ", ".join(f"{k} = {_short(v)}" for k, v in self.witness.items() if k not in ("cuts",))
             lines.append(f"     evaluated at {shown}")
         if not self.tight:
-            lines.append(f"The formula itself is {self.computed.lower!r} to {self.computed.upper!r}; it may overstate the truth.")
+            lines.append(
+                f"The formula itself is {self.computed.lower!r} to {self.computed.upper!r}; it may overstate the truth."
+            )
         if self.assumptions:
             lines += ["", "Assumes"] + [f"  - {a}" for a in self.assumptions]
         return "\n".join(lines)
@@ -136,7 +152,13 @@ class Claim:
                 "upper": _json_number(self.upper),
                 "tight": self.tight,
                 "proof": [
-                    {"theorem": s.theorem, "of": s.of, "count": s.count, "kind": s.stated.kind, "source": str(s.stated.source)}
+                    {
+                        "theorem": s.theorem,
+                        "of": s.of,
+                        "count": s.count,
+                        "kind": s.stated.kind,
+                        "source": str(s.stated.source),
+                    }
                     for s in self.proof
                 ],
                 "witness": {"route": self.route, **{k: _json_value(v) for k, v in self.witness.items()}},
@@ -201,7 +223,13 @@ def rounded(value: float, spec: str, up: bool) -> str:
 
 
 def _short(value: Any) -> str:
-    return shortest(value) if isinstance(value, Fraction) and value.denominator < 10**6 else f"{float(value):.10g}" if isinstance(value, Fraction) else str(value)
+    return (
+        shortest(value)
+        if isinstance(value, Fraction) and value.denominator < 10**6
+        else f"{float(value):.10g}"
+        if isinstance(value, Fraction)
+        else str(value)
+    )
 
 
 def _json_number(x: float) -> float | str:
@@ -224,4 +252,3 @@ def _version() -> str:
     from tightrope import __version__
 
     return __version__
-

@@ -27,13 +27,25 @@ from tightrope.numerics.search import crossing
 from tightrope.theorems import Source, Step, theorem
 
 ROUTES = (
-    "basic", "advanced", "advanced-sharp", "optimal", "zcdp-classic", "zcdp", "rdp-classic", "rdp", "rdp-optimal", "gdp", "exact", "clt",
+    "basic",
+    "advanced",
+    "advanced-sharp",
+    "optimal",
+    "zcdp-classic",
+    "zcdp",
+    "rdp-classic",
+    "rdp",
+    "rdp-optimal",
+    "gdp",
+    "exact",
+    "clt",
 )
 
 
 @dataclass(frozen=True)
 class Row:
-    """One route: its ε, whether that is an equality, an upper bound or an estimate, its claim, and what it loses against the best."""
+    """One route: its ε, whether that is an equality, an upper bound or an estimate, its claim, and what it loses
+    against the best."""
 
     route: str
     value: float
@@ -112,7 +124,11 @@ def _answers(m: Mechanism, d: Fraction) -> list[tuple[str, Answer]]:
             found.append((route.name, epsilon_by(route, d)))
         except NotCertified:
             continue
-    for name, rule in (("basic", advanced.basic), ("advanced", advanced.advanced), ("advanced-sharp", advanced.advanced_sharp)):
+    for name, rule in (
+        ("basic", advanced.basic),
+        ("advanced", advanced.advanced),
+        ("advanced-sharp", advanced.advanced_sharp),
+    ):
         result = rule(m, d) if len(terms(m)) > 0 else None
         if result is not None and math.isfinite(result[0].upper):
             steps = (*result[1], Step(rule.id, str(m)))
@@ -128,27 +144,41 @@ def _classic(m: Mechanism, d: Fraction) -> list[tuple[str, Answer]]:
         c = known.curve
         bound = Bound.around(sharp(lambda: classic_zcdp_epsilon(c.rho.ball(), c.xi.ball(), d)), least=0.0)
         line = Step(zcdp_to_epsilon_classic.id, str(m))
-        found.append(("zcdp-classic", Answer(Bound(0.0, bound.upper), bound, "zcdp-classic", "upper", (*known.steps, line), {})))
+        found.append(
+            ("zcdp-classic", Answer(Bound(0.0, bound.upper), bound, "zcdp-classic", "upper", (*known.steps, line), {}))
+        )
     curve = fact(m, Renyi)
     if curve is not None:
         bound, witness = renyi_to_profile_classic(curve.curve).epsilon(d)
         line = Step(renyi_to_profile_classic.id, str(m))
-        found.append(("rdp-classic", Answer(Bound(0.0, bound.upper), bound, "rdp-classic", "upper", (*curve.steps, line), witness)))
+        found.append(
+            (
+                "rdp-classic",
+                Answer(Bound(0.0, bound.upper), bound, "rdp-classic", "upper", (*curve.steps, line), witness),
+            )
+        )
     return [(name, a) for name, a in found if math.isfinite(a.bound.upper)]
 
 
-@theorem(of=ZeroConcentrated, gives=Bound, kind="upper", role="profile", source=Source("bun2016concentrated", "Prop. 1.3"))
+@theorem(
+    of=ZeroConcentrated, gives=Bound, kind="upper", role="profile", source=Source("bun2016concentrated", "Prop. 1.3")
+)
 def zcdp_to_epsilon_classic(rho: Ball, xi: Ball, delta: Fraction) -> Ball:
     """(ξ, ρ)-zCDP implies (ξ + ρ + 2√(ρ ln(1/δ)), δ)-DP."""
     return classic_zcdp_epsilon(rho, xi, delta)
 
 
 def central_limit(m: Mechanism, delta: Fraction) -> float | None:
-    """ε if the composition were exactly Gaussian with the CLT's μ (Bu et al. 2020): an estimate, which may be far too small."""
+    """ε if the composition were exactly Gaussian with the CLT's μ (Bu et al. 2020): an estimate, which may be far too
+    small."""
     square = 0.0
     sampled = False
     for part, n in terms(m).items():
-        inner, rate = (part.part, float(part.rate)) if isinstance(part, Poisson) and part.relation == "add-remove" else (part, 1.0)
+        inner, rate = (
+            (part.part, float(part.rate))
+            if isinstance(part, Poisson) and part.relation == "add-remove"
+            else (part, 1.0)
+        )
         known = fact(inner, GaussianDP)
         if known is None or known.kind != "equal" or not known.curve.mu_squared.rational:
             return None

@@ -33,7 +33,15 @@ from tightrope.theorems import Kind, Step, Theorem, about
 
 # From strong to weak: each notion may be concluded from those before it.
 NOTIONS: tuple[type, ...] = (
-    BoundedRange, Pure, Approximate, GaussianDP, MeanConcentrated, ZeroConcentrated, TruncatedConcentrated, Loss, Renyi,
+    BoundedRange,
+    Pure,
+    Approximate,
+    GaussianDP,
+    MeanConcentrated,
+    ZeroConcentrated,
+    TruncatedConcentrated,
+    Loss,
+    Renyi,
 )
 
 COMPOSITION: dict[type, Theorem[..., Any]] = {
@@ -114,7 +122,8 @@ def _of_leaf(leaf: Leaf) -> Facts:
 
 
 def _converted(known: Facts, tight: Callable[[type], bool]) -> Facts:
-    """Add every notion that follows. A conversion loses nothing only from the notion that was stated, or from the loss."""
+    """Add every notion that follows. A conversion loses nothing only from the notion that was stated, or from the
+    loss."""
     for premise in NOTIONS:
         for step in about(premise, "conversion"):
             before = known.get(premise)
@@ -132,7 +141,9 @@ def _keep(known: Facts, notion: type, new: Fact) -> None:
     if old is None:
         known[notion] = new
     elif notion is Renyi and old.kind != "equal":
-        known[notion] = new if new.kind == "equal" else Fact(SmallestRenyi((old.curve, new.curve)), "upper", old.steps + new.steps)
+        known[notion] = (
+            new if new.kind == "equal" else Fact(SmallestRenyi((old.curve, new.curve)), "upper", old.steps + new.steps)
+        )
     elif old.kind != "equal" and (new.kind == "equal" or _size(new.curve) < _size(old.curve)):
         known[notion] = new
 
@@ -188,7 +199,11 @@ def _sharpen_renyi(known: Facts) -> None:
     if curve is None:
         return
     tight = whole.kind == "equal" and composes_tightly(whole.curve)
-    new = Fact(curve, "equal" if tight else "upper", (*whole.steps, Step(loss.loss_has_renyi.id, whole.steps[-1].of if whole.steps else "", 1)))
+    new = Fact(
+        curve,
+        "equal" if tight else "upper",
+        (*whole.steps, Step(loss.loss_has_renyi.id, whole.steps[-1].of if whole.steps else "", 1)),
+    )
     if tight:
         known[Renyi] = new
     else:

@@ -10,10 +10,15 @@ from tightrope.theorems import Source, theorem
 
 
 @theorem(
-    of=Stated, gives=Fraction, kind="lower", role="analysis", source=Source("bun2016concentrated", "Prop. 1.6: equality for Gaussians")
+    of=Stated,
+    gives=Fraction,
+    kind="lower",
+    role="analysis",
+    source=Source("bun2016concentrated", "Prop. 1.6: equality for Gaussians"),
 )
 def gaussian_instance(m: Stated) -> Real | None:
-    """A Gaussian mechanism has D_α = αμ²/2; with the largest μ that keeps the stated bounds it fits, so the cost is at least its."""
+    """A Gaussian mechanism has D_α = αμ²/2; with the largest μ that keeps the stated bounds it fits, so the cost is
+    at least its."""
     if isinstance(m, ZCDP):
         return real(2 * min(m.rho, m.rho + m.xi))  # ξ ≥ 0: ρα fits below ξ + ρα; ξ < 0: the tightest order is α → 1
     if isinstance(m, TCDP):

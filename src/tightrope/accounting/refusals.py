@@ -38,4 +38,6 @@ def refuse_unconcluded(m: Mechanism, ask: str) -> None:
         if isinstance(inner, Approx) and not leak:
             continue
         why = _WHY["renyi"] if leak else _WHY[ask]
-        raise Unsupported(f"{_NAMES[type(inner)]} → {_ASKED[ask]}", f"{why} (asked of {inner})", "Ask for epsilon at a δ > 0 instead.")
+        raise Unsupported(
+            f"{_NAMES[type(inner)]} → {_ASKED[ask]}", f"{why} (asked of {inner})", "Ask for epsilon at a δ > 0 instead."
+        )

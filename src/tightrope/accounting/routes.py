@@ -1,4 +1,5 @@
-"""Routes: the ways from what is known of a mechanism to its privacy profile. Tightness is known before anything is evaluated."""
+"""Routes: the ways from what is known of a mechanism to its privacy profile. Tightness is known before anything is
+evaluated."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ from tightrope.theorems import Kind, Step, Theorem
 
 @dataclass(frozen=True, eq=False)
 class Route:
-    """One way to a profile: its name in ``compare``, its kind, the lines of its proof, and the profile when it is wanted."""
+    """One way to a profile: its name in ``compare``, its kind, the lines of its proof, and the profile when it is
+    wanted."""
 
     name: str
     kind: Kind
@@ -42,7 +44,12 @@ def exact_route(m: Mechanism) -> Route | None:
     if known is None:
         return None
     tight = known.kind == "equal" and composes_tightly(known.curve)
-    return Route("exact", "equal" if tight else "upper", (*known.steps, _line(loss_has_profile, m)), lambda: loss_has_profile(known.curve))
+    return Route(
+        "exact",
+        "equal" if tight else "upper",
+        (*known.steps, _line(loss_has_profile, m)),
+        lambda: loss_has_profile(known.curve),
+    )
 
 
 def optimal_route(m: Mechanism) -> Route | None:
@@ -55,7 +62,10 @@ def optimal_route(m: Mechanism) -> Route | None:
         if known is None:
             return None
         parts.append((approximate_is_dominated_by_leaky_response(known.curve), n))
-        steps += [*(_counted(s, n) for s in known.steps), Step(approximate_is_dominated_by_leaky_response.id, str(part), n)]
+        steps += [
+            *(_counted(s, n) for s in known.steps),
+            Step(approximate_is_dominated_by_leaky_response.id, str(part), n),
+        ]
         tight = tight and isinstance(part, Stated) and known.kind == "equal"
     whole = loss_composes(parts)
     steps += [Step(loss_composes.id, str(m)), _line(loss_has_profile, m)]
@@ -72,7 +82,9 @@ def gaussian_route(m: Mechanism) -> Route | None:
     if known is None:
         return None
     return Route(
-        "gdp", "upper", (*known.steps, _line(gaussian_is_dominated_by_normals, m)),
+        "gdp",
+        "upper",
+        (*known.steps, _line(gaussian_is_dominated_by_normals, m)),
         lambda: loss_has_profile(gaussian_is_dominated_by_normals(known.curve)),
     )
 
@@ -100,11 +112,18 @@ def renyi_route(m: Mechanism) -> Route | None:
 
 
 def renyi_optimal_route(m: Mechanism) -> Route | None:
-    """Through the whole Rényi curve at once. Exact for a single stated Rényi-type guarantee, of which nothing else is known."""
+    """Through the whole Rényi curve at once. Exact for a single stated Rényi-type guarantee, of which nothing else is
+    known."""
     known = fact(m, Renyi)
     if known is None:
         return None
-    return Route("rdp-optimal", "upper", (*known.steps, _line(renyi_to_profile_optimally, m)), lambda: renyi_to_profile_optimally(known.curve), not known.curve.quick)
+    return Route(
+        "rdp-optimal",
+        "upper",
+        (*known.steps, _line(renyi_to_profile_optimally, m)),
+        lambda: renyi_to_profile_optimally(known.curve),
+        not known.curve.quick,
+    )
 
 
 MAKERS = (exact_route, optimal_route, gaussian_route, renyi_route, concentrated_route, renyi_optimal_route)
@@ -122,7 +141,8 @@ def route_named(m: Mechanism, name: str) -> Route | None:
 
 
 def lower_losses(m: Mechanism) -> Iterator[tuple[Loss, tuple[Step, ...]]]:
-    """Laws that some mechanism fitting the description really has, for lower bounds: all parts together, then each alone."""
+    """Laws that some mechanism fitting the description really has, for lower bounds: all parts together, then each
+    alone."""
     parts: list[tuple[Loss, int, tuple[Step, ...]]] = []
     for part, n in terms(m).items():
         found = _attained(part)
@@ -133,7 +153,10 @@ def lower_losses(m: Mechanism) -> Iterator[tuple[Loss, tuple[Step, ...]]]:
         yield loss_composes(together), tuple(_counted(s, n) for _, n, steps in parts for s in steps)
     easy = [(law, n, s) for law, n, s in parts if _easy(law)]
     if easy and len(easy) < len(parts):
-        yield loss_composes([(law, n) for law, n, _ in easy]), tuple(_counted(s, n) for _, n, steps in easy for s in steps)
+        yield (
+            loss_composes([(law, n) for law, n, _ in easy]),
+            tuple(_counted(s, n) for _, n, steps in easy for s in steps),
+        )
     for law, n, steps in parts:
         if not _easy(law) and (n > 1 or len(parts) > 1):
             yield law, steps
@@ -150,6 +173,7 @@ def _attained(part: Mechanism) -> tuple[Loss, tuple[Step, ...]] | None:
     if isinstance(part, Stated):
         mu_squared = gaussian_instance(part)
         if mu_squared is not None:
-            return Loss(((NormalPair(mu_squared), 1),)), (Step(gaussian_instance.id, str(part), 1, f"μ² = {mu_squared}"),)
+            return Loss(((NormalPair(mu_squared), 1),)), (
+                Step(gaussian_instance.id, str(part), 1, f"μ² = {mu_squared}"),
+            )
     return None
-

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -39,9 +40,11 @@ class Sampled:
 def sampled(base: dict[type, Any], mechanism: Poisson | WithoutReplacement) -> Iterator[Sampled]:
     """Every conclusion that a theorem draws from the base's curves."""
     rate = mechanism.rate
-    for notion, rule in {Pure: pure.pure_is_amplified, Approximate: approximate.approximate_is_amplified}.items():
-        if notion in base:
-            yield Sampled(notion, notion, rule, rule(base[notion], rate))
+    if Pure in base:
+        yield Sampled(Pure, Pure, pure.pure_is_amplified, pure.pure_is_amplified(base[Pure], rate))
+    if Approximate in base:
+        rule = approximate.approximate_is_amplified
+        yield Sampled(Approximate, Approximate, rule, rule(base[Approximate], rate))
     for notion in (GaussianDP, ZeroConcentrated):
         if notion in base:
             yield Sampled(notion, notion, sampling_never_hurts, base[notion])
@@ -59,14 +62,18 @@ def sampled(base: dict[type, Any], mechanism: Poisson | WithoutReplacement) -> I
         yield Sampled(Renyi, Renyi, renyi_rule, renyi_rule(base[Renyi], rate, pure_epsilon))
 
 
-@theorem(of=Loss, gives=Loss, kind="equal", role="sampling", relation="add-remove", source=Source("zhu2022optimal", "Thm 11"))
+@theorem(
+    of=Loss, gives=Loss, kind="equal", role="sampling", relation="add-remove", source=Source("zhu2022optimal", "Thm 11")
+)
 def loss_of_poisson_sample(c: Loss, rate: Fraction) -> Loss | None:
     """If (P, Q) dominates, then ((1−q)Q + qP, Q) dominates removal and (Q, (1−q)Q + qP) addition on a Poisson sample.
     The same holds for a fixed-size sample of n ↔ n+1 records, with q = m/(n+1) and (P, Q) for an exchanged record."""
     return c if rate == 1 else poisson_loss(c, rate)
 
 
-@theorem(of=Loss, gives=Loss, kind="equal", role="sampling", relation="replace", source=Source("zhu2022optimal", "Thm 11"))
+@theorem(
+    of=Loss, gives=Loss, kind="equal", role="sampling", relation="replace", source=Source("zhu2022optimal", "Thm 11")
+)
 def loss_without_replacement(c: Loss, rate: Fraction) -> Loss | None:
     """On a sample of m of n records δ'(ε') = q·δ(ε) with e^{ε'} = 1 + q(e^ε − 1), continued below 0 by duality."""
     return c if rate == 1 else glued_loss(c, rate)
@@ -74,7 +81,8 @@ def loss_without_replacement(c: Loss, rate: Fraction) -> Loss | None:
 
 @theorem(of=GaussianDP, gives=GaussianDP, kind="upper", role="sampling", source=Source("dong2022gaussian", "Sec. 4"))
 def sampling_never_hurts(c: Any) -> Any:
-    """A guarantee of the mechanism holds for the same mechanism on a random sample: mixtures are harder to tell apart."""
+    """A guarantee of the mechanism holds for the same mechanism on a random sample: mixtures are harder to tell
+    apart."""
     return c
 
 
@@ -83,7 +91,11 @@ class _WholeOrders(Renyi):
 
     def __init__(self, base: Renyi) -> None:
         self.base = base
-        self._known: dict[tuple[int, int], Ball] = {}
+
+    @property
+    def quick(self) -> bool:
+        """Each value is a sum over all smaller whole orders."""
+        return False
 
     @property
     def top(self) -> Fraction:  # type: ignore[override]  # found from the base
@@ -91,9 +103,9 @@ class _WholeOrders(Renyi):
         known = MOST_TERMS if self.base.top is None else min(floor(self.base.top), MOST_TERMS)
         return Fraction(max(known, 2))
 
+    @abstractmethod
     def cumulant(self, order: int) -> Ball:
         """K = (order − 1)·D at a whole order above 1."""
-        raise AssertionError
 
     def divergence(self, order: Fraction) -> Ball:
         """The chord of K between the whole orders around, or the value itself."""
@@ -133,43 +145,84 @@ class WithoutReplacementRenyi(_WholeOrders):
         return without_replacement_general(self.rate, order, lambda k: self.base.divergence(Fraction(k)), finite)
 
 
-@theorem(of=Renyi, gives=Renyi, kind="upper", role="sampling", relation="add-remove", source=Source("zhu2019poisson", "Thm 5"))
+@theorem(
+    of=Renyi,
+    gives=Renyi,
+    kind="upper",
+    role="sampling",
+    relation="add-remove",
+    source=Source("zhu2019poisson", "Thm 5"),
+)
 def renyi_of_poisson_sample(c: Renyi, rate: Fraction, pure_epsilon: Real | None) -> Renyi:  # noqa: ARG001 - same form as its sibling
-    """(α−1)ε'(α) ≤ ln{(1−q)^{α−1}(αq−q+1) + C(α,2)q²(1−q)^{α−2}e^{ε(2)} + 3Σ_{l≥3} C(α,l)(1−q)^{α−l}q^l e^{(l−1)ε(l)}}."""
+    """(α−1)ε'(α) ≤ ln{(1−q)^{α−1}(αq−q+1) + C(α,2)q²(1−q)^{α−2}e^{ε(2)} + 3Σ_{l≥3} C(α,l)(1−q)^{α−l}q^l
+    e^{(l−1)ε(l)}}."""
     return c if rate == 1 else PoissonRenyi(c, rate)
 
 
-@theorem(of=Renyi, gives=Renyi, kind="upper", role="sampling", relation="replace", source=Source("wang2019subsampled", "Thm 9"))
+@theorem(
+    of=Renyi,
+    gives=Renyi,
+    kind="upper",
+    role="sampling",
+    relation="replace",
+    source=Source("wang2019subsampled", "Thm 9"),
+)
 def renyi_without_replacement(c: Renyi, rate: Fraction, pure_epsilon: Real | None) -> Renyi:
-    """(α−1)ε'(α) ≤ ln{1 + q²C(α,2)min[4(e^{ε(2)}−1), e^{ε(2)}min(2,(e^{ε(∞)}−1)²)] + Σ_{j≥3} q^jC(α,j)e^{(j−1)ε(j)}min(2,(e^{ε(∞)}−1)^j)}."""
+    """(α−1)ε'(α) ≤ ln{1 + q²C(α,2)min[4(e^{ε(2)}−1), e^{ε(2)}min(2,(e^{ε(∞)}−1)²)] + Σ_{j≥3}
+    q^jC(α,j)e^{(j−1)ε(j)}min(2,(e^{ε(∞)}−1)^j)}."""
     return c if rate == 1 else WithoutReplacementRenyi(c, rate, pure_epsilon)
 
 
-@theorem(of=Grouped, gives=Loss, kind="equal", role="group", source=Source("tightrope", "groups under log-concave noise"))
-def noise_for_groups(m: Grouped) -> None:  # noqa: ARG001 - the engine reads the mechanism at the larger sensitivity
-    """k records move the query k times as far: read the mechanism at sensitivity kΔ, which dominates for log-concave noise."""
+@theorem(
+    of=Grouped, gives=Loss, kind="equal", role="group", source=Source("tightrope", "groups under log-concave noise")
+)
+def noise_for_groups(m: Grouped) -> None:
+    """k records move the query k times as far: read the mechanism at sensitivity kΔ, which dominates for log-concave
+    noise."""
 
 
 @theorem(of=Poisson, gives=Loss, kind="equal", role="sampling", source=Source("balle2018privacy", "Sec. 3"))
-def nothing_costs_nothing(m: Any) -> None:  # noqa: ARG001 - stated for the proof only
+def nothing_costs_nothing(m: Any) -> None:
     """A mechanism that never sees the record reveals nothing about it."""
 
 
-@theorem(of=Parallel, gives=Pure, kind="equal", role="parallel", relation="add-remove", source=Source("mcsherry2009privacy", "Thm 4"))
+@theorem(
+    of=Parallel,
+    gives=Pure,
+    kind="equal",
+    role="parallel",
+    relation="add-remove",
+    source=Source("mcsherry2009privacy", "Thm 4"),
+)
 def pure_in_parallel(parts: list[Pure]) -> Pure:
     """On disjoint blocks, adding or removing one record costs the largest ε of the blocks."""
     return Pure(largest([c.epsilon for c in parts]))
 
 
-@theorem(of=Parallel, gives=GaussianDP, kind="equal", role="parallel", relation="add-remove", source=Source("mcsherry2009privacy", "Thm 4"))
+@theorem(
+    of=Parallel,
+    gives=GaussianDP,
+    kind="equal",
+    role="parallel",
+    relation="add-remove",
+    source=Source("mcsherry2009privacy", "Thm 4"),
+)
 def gaussian_in_parallel(parts: list[GaussianDP]) -> GaussianDP:
     """On disjoint blocks, adding or removing one record costs the largest μ of the blocks."""
     return GaussianDP(largest([c.mu_squared for c in parts]))
 
 
-@theorem(of=Parallel, gives=ZeroConcentrated, kind="equal", role="parallel", relation="add-remove", source=Source("mcsherry2009privacy", "Thm 4"))
+@theorem(
+    of=Parallel,
+    gives=ZeroConcentrated,
+    kind="equal",
+    role="parallel",
+    relation="add-remove",
+    source=Source("mcsherry2009privacy", "Thm 4"),
+)
 def concentrated_in_parallel(parts: list[ZeroConcentrated]) -> ZeroConcentrated:
-    """On disjoint blocks, adding or removing one record costs at most the largest ρ, the largest ξ and the largest δ."""
+    """On disjoint blocks, adding or removing one record costs at most the largest ρ, the largest ξ and the largest
+    δ."""
     return ZeroConcentrated(
         largest([c.rho for c in parts]), largest([c.xi for c in parts]), largest([c.delta for c in parts])
     )

@@ -61,20 +61,28 @@ def best_delta(m: Mechanism, epsilon: Fraction) -> Answer:
 
 
 def _best(m: Mechanism, by: Callable[[Route], Answer], lower: Callable[[Profile], float]) -> Answer:
-    best = NOTHING
+    best, paired = NOTHING, False
     for route in routes(m):
-        if route.slow or (route.name == "rdp-optimal" and best.route not in ("rdp", "zcdp")):
-            continue  # it sharpens the Rényi routes by a trifle: worth the wait only where they lead
+        if route.slow or (route.name == "rdp-optimal" and (paired or best.route not in ("rdp", "zcdp"))):
+            continue  # it sharpens the Rényi routes by a trifle: worth the wait only where nothing else is known
         try:
             found = by(route)
         except NotCertified:
             continue  # a route may give up: the next is still a proof
         if found.kind == "equal":
             return found
+        paired = paired or route.name in ("exact", "optimal")
         if found.bound.upper < best.bound.upper or best is NOTHING:
             best = found
     low = largest_lower(m, lower)
-    return Answer(Bound(min(low, best.bound.upper), best.bound.upper), best.computed, best.route, best.kind, best.steps, best.witness)
+    return Answer(
+        Bound(min(low, best.bound.upper), best.bound.upper),
+        best.computed,
+        best.route,
+        best.kind,
+        best.steps,
+        best.witness,
+    )
 
 
 def largest_lower(m: Mechanism, lower: Callable[[Profile], float]) -> float:
@@ -86,4 +94,3 @@ def largest_lower(m: Mechanism, lower: Callable[[Profile], float]) -> float:
         except NotCertified:
             continue
     return best
-

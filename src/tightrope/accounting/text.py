@@ -14,7 +14,19 @@ from fractions import Fraction
 from typing import Any
 
 from tightrope.errors import BadParameter, BadText
-from tightrope.mechanisms import above_threshold, discrete_gaussian, discrete_laplace, gaussian, laplace, pair, response, selection, staircase, stated, table
+from tightrope.mechanisms import (
+    above_threshold,
+    discrete_gaussian,
+    discrete_laplace,
+    gaussian,
+    laplace,
+    pair,
+    response,
+    selection,
+    staircase,
+    stated,
+    table,
+)
 from tightrope.mechanisms.base import Leaf, Mechanism
 from tightrope.mechanisms.composed import Parallel, composed
 from tightrope.numerics.exact import exact
@@ -22,10 +34,27 @@ from tightrope.numerics.exact import exact
 LEAVES: dict[str, type[Leaf]] = {
     leaf.text_name: leaf
     for leaf in (
-        gaussian.Gaussian, laplace.Laplace, discrete_gaussian.DiscreteGaussian, discrete_laplace.DiscreteLaplace,
-        response.RandomizedResponse, response.LeakyInput, response.LeakyRandomizedResponse, pair.GaussianPair, table.Table,
-        selection.Exponential, selection.NoisyMax, selection.PermuteAndFlip, above_threshold.AboveThreshold, staircase.Staircase,
-        stated.Pure, stated.Approx, stated.ZCDP, stated.TCDP, stated.CDP, stated.GDP, stated.RDP,
+        gaussian.Gaussian,
+        laplace.Laplace,
+        discrete_gaussian.DiscreteGaussian,
+        discrete_laplace.DiscreteLaplace,
+        response.RandomizedResponse,
+        response.LeakyInput,
+        response.LeakyRandomizedResponse,
+        pair.GaussianPair,
+        table.Table,
+        selection.Exponential,
+        selection.NoisyMax,
+        selection.PermuteAndFlip,
+        above_threshold.AboveThreshold,
+        staircase.Staircase,
+        stated.Pure,
+        stated.Approx,
+        stated.ZCDP,
+        stated.TCDP,
+        stated.CDP,
+        stated.GDP,
+        stated.RDP,
     )
 }
 METHODS = ("poisson", "without_replacement", "group")

@@ -23,16 +23,20 @@ def dpsgd(
     epochs: Number | None = None,
     sampler: str = "poisson",
 ) -> Mechanism:
-    """A DP-SGD run. Give ``sample_rate`` or ``batch_size`` and ``dataset_size``; ``steps`` or ``epochs`` (⌈epochs/rate⌉ steps).
+    """A DP-SGD run. Give ``sample_rate`` or ``batch_size`` and ``dataset_size``; ``steps`` or ``epochs``
+    (⌈epochs/rate⌉ steps).
 
-    ``sampler`` must say how batches are really drawn. «poisson»: each record independently, add-remove. «fixed»: a uniformly
-    random batch of fixed size, replace, where one record exchanged moves a clipped sum by twice the clipping norm. «shuffle»:
-    every record once per epoch in a data-independent order, replace: no amplification, one unsampled step per epoch.
+    ``sampler`` must say how batches are really drawn. «poisson»: each record independently, add-remove. «fixed»: a
+    uniformly random batch of fixed size, replace, where one record exchanged moves a clipped sum by twice the clipping
+    norm. «shuffle»: every record once per epoch in a data-independent order, replace: no amplification, one unsampled
+    step per epoch.
 
     >>> print(dpsgd(1.1, batch_size=256, dataset_size=60000, epochs=10))
     gaussian(sigma=1.1).poisson(8/1875) * 2344
     """
-    sigma = positive("noise_multiplier", noise_multiplier, "It is the noise's standard deviation over the clipping norm.")
+    sigma = positive(
+        "noise_multiplier", noise_multiplier, "It is the noise's standard deviation over the clipping norm."
+    )
     if sampler not in SAMPLERS:
         raise BadParameter("sampler", sampler, f"must be one of {', '.join(SAMPLERS)}")
     rate, batch, size = _rate(sample_rate, batch_size, dataset_size)
@@ -46,7 +50,9 @@ def dpsgd(
     return Gaussian(sigma, 2).without_replacement(batch, size) * n
 
 
-def _rate(sample_rate: Number | None, batch_size: Number | None, dataset_size: Number | None) -> tuple[Fraction, int | None, int | None]:
+def _rate(
+    sample_rate: Number | None, batch_size: Number | None, dataset_size: Number | None
+) -> tuple[Fraction, int | None, int | None]:
     if sample_rate is not None:
         if batch_size is not None or dataset_size is not None:
             raise BadParameter("sample_rate", sample_rate, "must not be given together with batch_size or dataset_size")
@@ -73,5 +79,9 @@ def _steps(rate: Fraction, steps: Number | None, epochs: Number | None) -> int:
 def _shuffled(sigma: Fraction, rate: Fraction, steps: Number | None, epochs: Number | None) -> Mechanism:
     if (steps is None) == (epochs is None):
         raise BadParameter("steps", steps, "exactly one of steps and epochs must be given")
-    passes = ceil(positive("epochs", epochs)) if epochs is not None else ceil(count("steps", steps if steps is not None else 0, 0) * rate)
+    passes = (
+        ceil(positive("epochs", epochs))
+        if epochs is not None
+        else ceil(count("steps", steps if steps is not None else 0, 0) * rate)
+    )
     return Gaussian(sigma, 2) * passes

@@ -36,9 +36,12 @@ def approximate_is_dominated_by_leaky_response(c: Approximate) -> Loss:
     return Loss(((FinitePair(key, leaky_law(c.epsilon, c.delta)), 1),))
 
 
-@theorem(of=Approximate, gives=ZeroConcentrated, kind="upper", source=Source("bun2016concentrated", "Lemma 8.3, sharpened"))
+@theorem(
+    of=Approximate, gives=ZeroConcentrated, kind="upper", source=Source("bun2016concentrated", "Lemma 8.3, sharpened")
+)
 def approximate_is_approximately_concentrated(c: Approximate) -> ZeroConcentrated:
-    """Every (ε, δ)-DP mechanism is δ-approximately ε·tanh(ε/2)-zCDP: without its leak, leaky randomized response is RR(ε)."""
+    """Every (ε, δ)-DP mechanism is δ-approximately ε·tanh(ε/2)-zCDP: without its leak, leaky randomized response is
+    RR(ε)."""
     return ZeroConcentrated(rho=_epsilon_tanh(c.epsilon), xi=ZERO, delta=c.delta)
 
 
@@ -49,31 +52,38 @@ def _epsilon_tanh(epsilon: Real) -> Real:
 
 
 @theorem(
-    of=Approximate, gives=Approximate, kind="upper", role="composition", source=Source("dwork2014algorithmic", "Thm 3.16")
+    of=Approximate,
+    gives=Approximate,
+    kind="upper",
+    role="composition",
+    source=Source("dwork2014algorithmic", "Thm 3.16"),
 )
 def approximate_composes_basically(parts: list[tuple[Approximate, int]]) -> Approximate:
     """The composition of (ε_i, δ_i)-DP mechanisms is (Σε_i, Σδ_i)-DP."""
-    return Approximate(
-        total([(c.epsilon, n) for c, n in parts]), total([(c.delta, n) for c, n in parts])
-    )
+    return Approximate(total([(c.epsilon, n) for c, n in parts]), total([(c.delta, n) for c, n in parts]))
 
 
-@theorem(of=Approximate, gives=Approximate, kind="upper", role="group", source=Source("dwork2014algorithmic", "Thm 2.2, with its δ"))
+@theorem(
+    of=Approximate,
+    gives=Approximate,
+    kind="upper",
+    role="group",
+    source=Source("dwork2014algorithmic", "Thm 2.2, with its δ"),
+)
 def approximate_for_groups(c: Approximate, size: int) -> Approximate:
     """(ε, δ)-DP for one record is (kε, δ(e^{kε} − 1)/(e^ε − 1))-DP for k records."""
 
     def grown() -> Ball:
         e = c.epsilon.ball()
-        return c.delta.ball() * ((e * size).expm1() / e.expm1()).min(Ball("inf"))
+        return c.delta.ball() * (e * size).expm1() / e.expm1()
 
-    if c.delta.rational == 0 or c.epsilon.rational == 0:
-        delta = c.delta * size
-    else:
-        delta = Real(None, grown)
-    return Approximate(c.epsilon * size, delta)
+    linear = c.delta.rational == 0 or c.epsilon.rational == 0
+    return Approximate(c.epsilon * size, c.delta * size if linear else Real(None, grown))
 
 
-@theorem(of=Approximate, gives=Approximate, kind="upper", role="sampling", source=Source("balle2018privacy", "Thms 8, 9"))
+@theorem(
+    of=Approximate, gives=Approximate, kind="upper", role="sampling", source=Source("balle2018privacy", "Thms 8, 9")
+)
 def approximate_is_amplified(c: Approximate, rate: Fraction) -> Approximate:
     """On a sample taken at rate q, (ε, δ)-DP becomes (ln(1 + q(e^ε − 1)), qδ)-DP."""
     return Approximate(amplified(c.epsilon, rate), c.delta * rate)

@@ -26,7 +26,8 @@ class BoundedRange:
 
 @dataclass(frozen=True)
 class BoundedRangePair(Pair):
-    """The pair whose profile is the largest of all η-bounded-range pairs; its loss has density e^{(l+η)/2}/(2(e^η−1)) on (−η, η).
+    """The pair whose profile is the largest of all η-bounded-range pairs; its loss has density e^{(l+η)/2}/(2(e^η−1))
+    on (−η, η).
 
     No single mechanism has this profile at every ε, so a composition of such pairs only overstates.
     """
@@ -79,7 +80,8 @@ def bounded_range_is_pure(c: BoundedRange) -> Pure:
 
 @theorem(of=BoundedRange, gives=Loss, kind="equal", source=Source("dong2020optimal", "Thm 3, and docs/theorems.md"))
 def bounded_range_is_dominated(c: BoundedRange) -> Loss | None:
-    """δ(ε) ≤ (e^{η/2} − e^{ε/2})²/(e^η − 1) for |ε| ≤ η, attained at each ε; as a profile it is that of one dominating pair."""
+    """δ(ε) ≤ (e^{η/2} − e^{ε/2})²/(e^η − 1) for |ε| ≤ η, attained at each ε; as a profile it is that of one
+    dominating pair."""
     if not c.eta.rational:
         return None
     return Loss(((BoundedRangePair(c.eta.rational), 1),))
@@ -116,5 +118,6 @@ class BoundedRangeRenyi(Renyi):
 
 @theorem(of=BoundedRange, gives=Renyi, kind="equal", source=Source("dong2020optimal", "Lemma 3.2, maximised over t"))
 def bounded_range_is_renyi(c: BoundedRange) -> Renyi | None:
-    """The Rényi divergence of an η-bounded-range mechanism is largest for the two-valued loss {t, t − η} with the worst t."""
+    """The Rényi divergence of an η-bounded-range mechanism is largest for the two-valued loss {t, t − η} with the
+    worst t."""
     return None if c.eta.rational is None else BoundedRangeRenyi(c.eta.rational)

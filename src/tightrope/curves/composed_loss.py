@@ -67,7 +67,9 @@ def loss_has_profile(c: Loss) -> Profile:
 
 
 def composes_tightly(loss: Loss) -> bool:
-    """Whether the product of these pairs is attained by a mechanism: always, but for pairs that are suprema themselves."""
+    """Whether the product of these pairs is attained by a mechanism: always, but for pairs that are suprema
+    themselves."""
     parts = [part for direction in loss.directions for part in direction]
-    return all(pair.composes for pair, _ in parts) or (len(loss.remove) == 1 and loss.remove[0][1] == 1 and len(parts) == 1)
-
+    return all(pair.composes for pair, _ in parts) or (
+        len(loss.remove) == 1 and loss.remove[0][1] == 1 and len(parts) == 1
+    )

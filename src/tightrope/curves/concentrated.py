@@ -39,7 +39,11 @@ def concentrated_is_truncated(c: ZeroConcentrated) -> TruncatedConcentrated | No
 
 
 @theorem(
-    of=ZeroConcentrated, gives=ZeroConcentrated, kind="upper", role="composition", source=Source("bun2016concentrated", "Lemmas 1.7, 8.2")
+    of=ZeroConcentrated,
+    gives=ZeroConcentrated,
+    kind="upper",
+    role="composition",
+    source=Source("bun2016concentrated", "Lemmas 1.7, 8.2"),
 )
 def concentrated_composes(parts: list[tuple[ZeroConcentrated, int]]) -> ZeroConcentrated:
     """Composition adds ρ and ξ, and δ becomes 1 − Π(1 − δ_i)."""
@@ -60,7 +64,13 @@ def joint_failure(parts: list[tuple[Real, int]]) -> Real:
     return Real(None, lambda: -sum(((-d.ball()).log1p() * n for d, n in live), Ball(0)).expm1())
 
 
-@theorem(of=ZeroConcentrated, gives=ZeroConcentrated, kind="upper", role="group", source=Source("bun2016concentrated", "Prop. 1.9"))
+@theorem(
+    of=ZeroConcentrated,
+    gives=ZeroConcentrated,
+    kind="upper",
+    role="group",
+    source=Source("bun2016concentrated", "Prop. 1.9"),
+)
 def concentrated_for_groups(c: ZeroConcentrated, size: int) -> ZeroConcentrated | None:
     """(ξ, ρ)-zCDP for one record is (ξ·k·H_k, k²ρ)-zCDP for k records if ξ ≥ 0, and (kξ, k²ρ)-zCDP if ξ < 0."""
     if c.delta.rational != 0:

@@ -33,7 +33,9 @@ def gaussian_is_concentrated(c: GaussianDP) -> ZeroConcentrated:
     return ZeroConcentrated(c.mu_squared * Fraction(1, 2))
 
 
-@theorem(of=GaussianDP, gives=GaussianDP, kind="equal", role="composition", source=Source("dong2022gaussian", "Cor. 3.3"))
+@theorem(
+    of=GaussianDP, gives=GaussianDP, kind="equal", role="composition", source=Source("dong2022gaussian", "Cor. 3.3")
+)
 def gaussian_composes(parts: list[tuple[GaussianDP, int]]) -> GaussianDP:
     """Composition of μ_i-GDP mechanisms is √(Σμ_i²)-GDP."""
     return GaussianDP(total([(c.mu_squared, n) for c, n in parts]))

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from math import frexp, inf, isqrt
 
 from tightrope.curves.renyi import Renyi
@@ -27,9 +28,9 @@ def _octaves(numbers: Sequence[float]) -> list[list[int]]:
     return list(sizes.values())
 
 
-def _middle(evaluate: Callable[[], Ball | None]) -> float:
+def _middle(evaluate: Callable[[Fraction], Ball | None], at: float) -> float:
     with precision(64):
-        value = evaluate()
+        value = evaluate(Fraction(at))
     return float(value.mid()) if value is not None and value.is_finite() else inf
 
 
@@ -73,11 +74,11 @@ class Pair(ABC):
 
     def approximate_cumulants(self, points: Sequence[float]) -> list[float]:
         """K at many points in floats, for searches."""
-        return [_middle(lambda s=s: self.cumulant(Fraction(s))) for s in points]
+        return [_middle(self.cumulant, s) for s in points]
 
     def approximate_sampled_cumulants(self, rate: Fraction, powers: Sequence[float]) -> list[float]:
         """The sampled ones in floats, for searches."""
-        return [_middle(lambda a=a: self.sampled_cumulant(rate, Fraction(a))) for a in powers]
+        return [_middle(partial(self.sampled_cumulant, rate), a) for a in powers]
 
     def glued_cumulant(self, rate: Fraction, s: Fraction) -> Ball | None:  # noqa: ARG002 - unknown by default
         """ln E[e^{sL}] after sampling without replacement under replace, where a formula is known."""
@@ -163,12 +164,11 @@ class FinitePair(Pair):
     def tail(self, x: Ball) -> Ball:
         """P[L > x]."""
         unsure = Ball(0).union(Ball(1))
-        return self.law.infinite.ball() + self._sum(
-            lambda v, m: m if v > x else Ball(0) if v <= x else m * unsure
-        )
+        return self.law.infinite.ball() + self._sum(lambda v, m: m if v > x else Ball(0) if v <= x else m * unsure)
 
     def cumulant(self, s: Fraction) -> Ball:
-        """ln Σ p_i e^{s l_i}; infinite with a mass at ∞. Written as ln(1 + Σ p_i (e^{s l_i} − 1)), which loses nothing near 0."""
+        """ln Σ p_i e^{s l_i}; infinite with a mass at ∞. Written as ln(1 + Σ p_i (e^{s l_i} − 1)), which loses
+        nothing near 0."""
         if self.law.infinite.rational != 0:
             return INFINITY
         return self._sum(lambda v, m: m * (v * ball(s)).expm1()).log1p()
@@ -245,7 +245,8 @@ def merged(parts: Parts) -> Parts:
 
 @theorem(of=Loss, gives=Loss, kind="equal", role="composition", source=Source("zhu2022optimal", "Thm 10"))
 def loss_composes(parts: list[tuple[Loss, int]]) -> Loss:
-    """The product of dominating pairs dominates the adaptive composition; remove-pairs with remove-pairs, add with add."""
+    """The product of dominating pairs dominates the adaptive composition; remove-pairs with remove-pairs, add with
+    add."""
     remove = merged(tuple((pair, n * k) for loss, k in parts for pair, n in loss.remove))
     if all(loss.add is None for loss, _ in parts):
         return Loss(remove)

@@ -41,20 +41,33 @@ def pure_is_approximate(c: Pure) -> Approximate | None:
     return None if c.epsilon.infinite else Approximate(c.epsilon, ZERO)
 
 
-@theorem(of=Pure, gives=ZeroConcentrated, kind="equal", source=Source("steinke2022composition", "Prop. 14, sharpened: docs/theorems.md"))
+@theorem(
+    of=Pure,
+    gives=ZeroConcentrated,
+    kind="equal",
+    source=Source("steinke2022composition", "Prop. 14, sharpened: docs/theorems.md"),
+)
 def pure_is_concentrated(c: Pure) -> ZeroConcentrated | None:
-    """Every ε-DP mechanism is ε·tanh(ε/2)-zCDP, and randomized response no better (Bun and Steinke's Prop. 1.4 says ε²/2)."""
+    """Every ε-DP mechanism is ε·tanh(ε/2)-zCDP, and randomized response no better (Bun and Steinke's Prop. 1.4 says
+    ε²/2)."""
     return None if c.epsilon.infinite else ZeroConcentrated(_epsilon_tanh(c.epsilon))
 
 
-@theorem(of=Pure, gives=ZeroConcentrated, kind="upper", role="profile", source=Source("bun2016concentrated", "Prop. 1.4"))
+@theorem(
+    of=Pure, gives=ZeroConcentrated, kind="upper", role="profile", source=Source("bun2016concentrated", "Prop. 1.4")
+)
 def pure_is_concentrated_classically(c: Pure) -> ZeroConcentrated:
     """Every ε-DP mechanism is ε²/2-zCDP."""
     square = None if c.epsilon.rational is None else c.epsilon.rational**2 / 2
     return ZeroConcentrated(Real(square, lambda: c.epsilon.ball() ** 2 / 2))
 
 
-@theorem(of=Pure, gives=MeanConcentrated, kind="upper", source=Source("dwork2016concentrated", "Thm 3.5, sharpened by Hoeffding's lemma"))
+@theorem(
+    of=Pure,
+    gives=MeanConcentrated,
+    kind="upper",
+    source=Source("dwork2016concentrated", "Thm 3.5, sharpened by Hoeffding's lemma"),
+)
 def pure_is_mean_concentrated(c: Pure) -> MeanConcentrated | None:
     """Every ε-DP mechanism is (ε·tanh(ε/2), ε)-CDP (Dwork and Rothblum's mean is ε(e^ε − 1)/2)."""
     if c.epsilon.infinite:
@@ -71,7 +84,13 @@ def pure_is_gaussian(c: Pure) -> GaussianDP | None:
     return GaussianDP(Real(None, lambda: (2 * quantile(1 / (1 + c.epsilon.ball().exp()))) ** 2))
 
 
-@theorem(of=Pure, gives=Pure, kind="equal", role="composition", source=Source("dwork2006calibrating", "sequential composition"))
+@theorem(
+    of=Pure,
+    gives=Pure,
+    kind="equal",
+    role="composition",
+    source=Source("dwork2006calibrating", "sequential composition"),
+)
 def pure_composes(parts: list[tuple[Pure, int]]) -> Pure:
     """The composition of ε_i-DP mechanisms is Σε_i-DP, and no smaller ε will do."""
     return Pure(total([(c.epsilon, n) for c, n in parts]))

@@ -196,7 +196,8 @@ def renyi_composes(parts: list[tuple[Renyi, int]]) -> Renyi:
 
 @theorem(of=Renyi, gives=Renyi, kind="upper", role="group", source=Source("bun2016concentrated", "Lemma 5.2"))
 def renyi_for_groups(c: Renyi, size: int) -> Renyi | None:
-    """D_α over k records ≤ kα/(kα−1)·D_{(kα−1)/(k−1)} over k−1 records + D_{kα} over one (Mironov's Prop. 2 follows for k = 2^c)."""
+    """D_α over k records ≤ kα/(kα−1)·D_{(kα−1)/(k−1)} over k−1 records + D_{kα} over one (Mironov's Prop. 2 follows
+    for k = 2^c)."""
     return GroupedRenyi(c, size) if size <= MOST_FOR_GROUPS else None
 
 

@@ -22,7 +22,8 @@ _LEAST, _MOST = 1e-7, 1e9  # the search range of λ = α − 1; any order found 
 
 @dataclass(frozen=True, eq=False)
 class OneOrderProfile(Profile):
-    """The best single order. ``sharpened``: with the factor λ^λ/(1+λ)^{1+λ} of Canonne, Kamath and Steinke; else without."""
+    """The best single order. ``sharpened``: with the factor λ^λ/(1+λ)^{1+λ} of Canonne, Kamath and Steinke; else
+    without."""
 
     curve: Renyi
     sharpened: bool = True
@@ -94,7 +95,8 @@ def classic_zcdp_epsilon(rho: Ball, xi: Ball, delta: Fraction) -> Ball:
 
 @dataclass(frozen=True, eq=False)
 class WholeCurveProfile(Profile):
-    """The largest p − e^ε q over all pairs of coins (p, q) that satisfy the curve at every order: nothing better follows from it."""
+    """The largest p − e^ε q over all pairs of coins (p, q) that satisfy the curve at every order: nothing better
+    follows from it."""
 
     curve: Renyi
 
@@ -114,23 +116,27 @@ class WholeCurveProfile(Profile):
         if start.upper == 0.0 or not math.isfinite(start.upper):
             return start, {"cuts": []} if start.upper else first
         goal = math.log(delta.numerator) - math.log(delta.denominator)
-        x, slope = start.upper, float(first["order"] - 1)
-        for _ in range(4):
-            step = (curve_search(self.curve.approximate, x)[0] - goal) / slope
-            x = min(max(x + step, x / 2), start.upper)
-            if abs(step) < 1e-12 * x:
-                break
-        for slack in (1e-13, 1e-11, 1e-9, 1e-7, 1e-5):
+        x, slope, witness = start.upper, float(first["order"] - 1), first
+        for _ in range(2):
+            found, cuts = curve_search(self.curve.approximate, x)
+            x, witness = min(max(x + (found - goal) / slope, x / 2), start.upper), {"cuts": cuts}
+        for slack in (1e-13, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-4):
             trial = x * (1 + slack)
-            witness = self.find(Fraction(trial))
             with precision(160):
                 if self.prove(Fraction(trial), witness) <= ball(delta):
                     return Bound(x * (1 - slack), trial), witness
         raise NotCertified("the best conversion of the Rényi curve", "its tangents did not close the gap")
 
 
-@theorem(of=Renyi, gives=Profile, kind="equal", role="profile", source=Source("asoodeh2021three", "Thm 3, for all orders at once"))
+@theorem(
+    of=Renyi,
+    gives=Profile,
+    kind="equal",
+    role="profile",
+    source=Source("asoodeh2021three", "Thm 3, for all orders at once"),
+)
 def renyi_to_profile_optimally(c: Renyi) -> Profile:
-    """δ(ε) = max{p − e^ε q : D_α(p‖q) ≤ ε(α) for every α}: the event dP > e^ε dQ is a test with two outcomes, which keeps
+    """δ(ε) = max{p − e^ε q : D_α(p‖q) ≤ ε(α) for every α}: the event dP > e^ε dQ is a test with two outcomes, which
+    keeps
     the hockey-stick and lowers every D_α."""
     return WholeCurveProfile(c)

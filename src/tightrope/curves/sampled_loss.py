@@ -18,7 +18,13 @@ from tightrope.numerics.real import UNBOUNDED, ZERO, Real
 def _lifted(x: Ball, rate: Fraction) -> Ball:
     """ln(1 + (e^x − 1)/q): the base loss that becomes x; −∞ where none does."""
     inner = x.expm1() / ball(rate)
-    return inner.log1p() if inner > -1 else Ball("-inf") if inner <= -1 else (inner.max(Ball(-1) + Ball(2) ** -4000)).log1p()
+    return (
+        inner.log1p()
+        if inner > -1
+        else Ball("-inf")
+        if inner <= -1
+        else (inner.max(Ball(-1) + Ball(2) ** -4000)).log1p()
+    )
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,11 @@ def truncated_is_renyi(c: TruncatedConcentrated) -> Renyi:
 
 
 @theorem(
-    of=TruncatedConcentrated, gives=TruncatedConcentrated, kind="equal", role="composition", source=Source("bun2018composable", "Lemma 2")
+    of=TruncatedConcentrated,
+    gives=TruncatedConcentrated,
+    kind="equal",
+    role="composition",
+    source=Source("bun2018composable", "Lemma 2"),
 )
 def truncated_composes(parts: list[tuple[TruncatedConcentrated, int]]) -> TruncatedConcentrated:
     """Composition adds ρ and keeps the smallest ω."""
@@ -36,7 +40,13 @@ def truncated_composes(parts: list[tuple[TruncatedConcentrated, int]]) -> Trunca
     return TruncatedConcentrated(total([(c.rho, n) for c, n in parts]), min(bounded, default=None))
 
 
-@theorem(of=TruncatedConcentrated, gives=TruncatedConcentrated, kind="upper", role="group", source=Source("bun2018composable", "Sec. 4"))
+@theorem(
+    of=TruncatedConcentrated,
+    gives=TruncatedConcentrated,
+    kind="upper",
+    role="group",
+    source=Source("bun2018composable", "Sec. 4"),
+)
 def truncated_for_groups(c: TruncatedConcentrated, size: int) -> TruncatedConcentrated | None:
     """(ρ, ω)-tCDP for one record is (k²ρ, ω/k)-tCDP for k records, provided ω > k."""
     if c.omega is not None and c.omega <= size:

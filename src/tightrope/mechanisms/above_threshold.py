@@ -19,7 +19,8 @@ from tightrope.theorems import Source, theorem
 
 @dataclass(frozen=True, init=False, repr=False)
 class AboveThreshold(Leaf):
-    """Threshold noise Lap(Δ/ε₁) drawn once, query noise Lap(2cΔ/ε₂) (cΔ/ε₂ if ``monotone``), stop after ``count`` positives.
+    """Threshold noise Lap(Δ/ε₁) drawn once, query noise Lap(2cΔ/ε₂) (cΔ/ε₂ if ``monotone``), stop after ``count``
+    positives.
 
     >>> print(AboveThreshold(0.5, 0.5, count=3))
     above_threshold(epsilon_threshold=0.5, epsilon_queries=0.5, count=3)
@@ -31,7 +32,9 @@ class AboveThreshold(Leaf):
     monotone: bool
     text_name = "above_threshold"
 
-    def __init__(self, epsilon_threshold: Number, epsilon_queries: Number, count: Number = 1, monotone: bool = False) -> None:
+    def __init__(
+        self, epsilon_threshold: Number, epsilon_queries: Number, count: Number = 1, monotone: bool = False
+    ) -> None:
         self._set(
             epsilon_threshold=nonnegative("epsilon_threshold", epsilon_threshold),
             epsilon_queries=nonnegative("epsilon_queries", epsilon_queries),
@@ -48,14 +51,23 @@ class AboveThreshold(Leaf):
 _count = count  # the class has a field of that name
 
 
-@theorem(of=AboveThreshold, gives=Pure, kind="upper", role="analysis", source=Source("lyu2017understanding", "Thm 4, Alg. 7"))
+@theorem(
+    of=AboveThreshold, gives=Pure, kind="upper", role="analysis", source=Source("lyu2017understanding", "Thm 4, Alg. 7")
+)
 def above_threshold_is_pure(m: AboveThreshold) -> Pure:
     """The sparse vector technique is (ε₁ + ε₂)-DP, however many queries stay below the threshold."""
     return Pure(real(m.epsilon_threshold + m.epsilon_queries))
 
 
-@theorem(of=AboveThreshold, gives=Renyi, kind="upper", role="analysis", source=Source("tightrope", "the sparse vector technique"))
+@theorem(
+    of=AboveThreshold,
+    gives=Renyi,
+    kind="upper",
+    role="analysis",
+    source=Source("tightrope", "the sparse vector technique"),
+)
 def above_threshold_is_renyi(m: AboveThreshold) -> Renyi:
-    """D_α is at most that of the threshold's Laplace noise plus ε₂: shift the threshold by Δ, then each positive costs ε₂/c."""
+    """D_α is at most that of the threshold's Laplace noise plus ε₂: shift the threshold by Δ, then each positive
+    costs ε₂/c."""
     threshold = LossRenyi(Loss(((LaplacePair(m.epsilon_threshold), 1),))) if m.epsilon_threshold else LinearRenyi(ZERO)
     return SummedRenyi(((threshold, 1), (LinearRenyi(ZERO, real(m.epsilon_queries)), 1)))

@@ -62,7 +62,7 @@ class Mechanism(ABC):
     def without_replacement(self, size: Number, population: Number, relation: Relation = "replace") -> Mechanism:
         """Run on a batch of exactly ``size`` of ``population`` records, all batches equally likely.
 
-        The leaf's sensitivity means: one record exchanged for another (2C for a sum clipped to C), under both relations.
+        The leaf's sensitivity means: one record exchanged (2C for a sum clipped to C), under both relations.
         Under add-remove, ``population`` is the smaller of the two data sets.
         """
         from tightrope.mechanisms.sampled import WithoutReplacement

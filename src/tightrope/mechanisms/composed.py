@@ -74,8 +74,8 @@ class Grouped(Mechanism):
 class Parallel(Mechanism):
     """Mechanisms on disjoint blocks of records; which block a record is in depends on that record alone.
 
-    The parts' sensitivities are for one record present or absent. Under «replace» a record may leave one block and enter
-    another, which costs what two records cost.
+    The parts' sensitivities are for one record present or absent. Under «replace» a record may leave one block and
+    enter another, which costs what two records cost.
 
     >>> from tightrope.mechanisms.laplace import Laplace
     >>> print(Parallel(Laplace(1), Laplace(2)))
@@ -92,11 +92,13 @@ class Parallel(Mechanism):
         if any(b.relation not in (None, "add-remove") for b in blocks):
             raise Unsupported(
                 "parallel composition",
-                "a block is bound to 'replace', but a record that changes blocks is added to one and removed from another",
+                "a block is bound to 'replace', but a record that moves is added to one block and removed from another",
                 "State the blocks for add-remove.",
             )
         if any(inside(b, Grouped) for b in blocks):
-            raise Unsupported("parallel composition of groups", "a group may be spread over several blocks", "Apply .group(k) last.")
+            raise Unsupported(
+                "parallel composition of groups", "a group may be spread over several blocks", "Apply .group(k) last."
+            )
         object.__setattr__(self, "blocks", tuple(blocks))
         object.__setattr__(self, "neighbours", checked_relation(relation))
 
@@ -132,7 +134,7 @@ def repeated(part: Mechanism, times: Number) -> Mechanism:
     """``part`` run ``times`` times; repetitions of repetitions multiply, and once is itself."""
     n = count("times", times, least=0, hint="A mechanism is repeated a whole number of times.")
     if isinstance(part, Repeated):
-        part, n = part.part, part.times * n
+        return repeated(part.part, part.times * n)
     return part if n == 1 else Repeated(part, n)
 
 
@@ -149,5 +151,5 @@ def grouped(part: Mechanism, size: Number) -> Mechanism:
     """``part`` for groups of ``size`` records; groups of groups multiply, and one is itself."""
     k = count("size", size, hint="It is the number of records that change together.")
     if isinstance(part, Grouped):
-        part, k = part.part, part.size * k
+        return grouped(part.part, part.size * k)
     return part if k == 1 else Grouped(part, k)

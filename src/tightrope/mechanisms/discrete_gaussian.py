@@ -19,7 +19,8 @@ from tightrope.theorems import Source, theorem
 
 @dataclass(frozen=True, init=False, repr=False)
 class DiscreteGaussian(Leaf):
-    """Integer noise N_ℤ(0, σ²) on an integer query: one record changes at most ``coordinates`` entries, each by at most ``sensitivity``.
+    """Integer noise N_ℤ(0, σ²) on an integer query: one record changes at most ``coordinates`` entries, each by at
+    most ``sensitivity``.
 
     >>> print(DiscreteGaussian(sigma=10))
     discrete_gaussian(sigma=10)
@@ -75,11 +76,18 @@ class DiscreteNormalPair(Pair):
 
 @theorem(of=DiscreteGaussian, gives=Loss, kind="equal", role="analysis", source=Source("canonne2020discrete", "Thm 7"))
 def discrete_gaussian_loss(m: DiscreteGaussian) -> Loss:
-    """The pair at the full distance dominates each entry's smaller changes (log-concave noise), and entries multiply."""
+    """The pair at the full distance dominates each entry's smaller changes (log-concave noise), and entries
+    multiply."""
     return Loss(((DiscreteNormalPair(m.sigma**2, m.sensitivity), m.coordinates),))
 
 
-@theorem(of=DiscreteGaussian, gives=ZeroConcentrated, kind="equal", role="analysis", source=Source("canonne2020discrete", "Thm 4"))
+@theorem(
+    of=DiscreteGaussian,
+    gives=ZeroConcentrated,
+    kind="equal",
+    role="analysis",
+    source=Source("canonne2020discrete", "Thm 4"),
+)
 def discrete_gaussian_is_concentrated(m: DiscreteGaussian) -> ZeroConcentrated:
     """The discrete Gaussian mechanism is Δ²/(2σ²)-zCDP for each entry that changes, and no better."""
     return ZeroConcentrated(real(Fraction(m.coordinates * m.sensitivity**2) / (2 * m.sigma**2)))

@@ -69,7 +69,8 @@ class DiscreteLaplacePair(Pair):
         return (-ball(1 / self.scale) * power).exp()
 
     def call(self, x: Ball) -> Ball:
-        """1 − r^{k+1}/(1+r) − e^x r^{Δ−k}/(1+r), k = ⌈(Δ − xt)/2⌉ − 1; the two choices agree where the ceiling jumps."""
+        """1 − r^{k+1}/(1+r) − e^x r^{Δ−k}/(1+r), k = ⌈(Δ − xt)/2⌉ − 1; the two choices agree where the ceiling
+        jumps."""
         edge = (self.shift - x * ball(self.scale)) / 2
         low, high = (int(e.floor().unique_fmpz() or 0) for e in (edge.lower(), edge.upper()))
         values = [self._call_at(x, min(max(k, -1), self.shift - 1)) for k in {low - 1, low, high}]
@@ -93,7 +94,13 @@ class DiscreteLaplacePair(Pair):
             k = min(max(k, -1), self.shift - 1)
             bounds.append(Ball(0) if k < 0 else 1 - self._r(k + 1) / (1 + self._r(1)))
         full = x < -ball(Fraction(self.shift) / self.scale)
-        return Ball(1) if full else bounds[0].union(bounds[1]) if x >= -ball(Fraction(self.shift) / self.scale) else bounds[0].union(Ball(1))
+        return (
+            Ball(1)
+            if full
+            else bounds[0].union(bounds[1])
+            if x >= -ball(Fraction(self.shift) / self.scale)
+            else bounds[0].union(Ball(1))
+        )
 
     def cumulant(self, s: Fraction) -> Ball:
         """The geometric sums of theory: both tails and the middle."""
@@ -115,22 +122,37 @@ class DiscreteLaplacePair(Pair):
         return real(Fraction(self.shift) / self.scale)
 
 
-@theorem(of=DiscreteLaplace, gives=Pure, kind="equal", role="analysis", source=Source("ghosh2012universally", "Def. 2.1"))
+@theorem(
+    of=DiscreteLaplace, gives=Pure, kind="equal", role="analysis", source=Source("ghosh2012universally", "Def. 2.1")
+)
 def discrete_laplace_is_pure(m: DiscreteLaplace) -> Pure:
     """The discrete Laplace mechanism is Δ/t-DP, and no better."""
     return Pure(real(m.sensitivity / m.scale))
 
 
-@theorem(of=DiscreteLaplace, gives=Loss, kind="equal", role="analysis", source=Source("ghosh2012universally", "Def. 2.1; docs/theorems.md"))
+@theorem(
+    of=DiscreteLaplace,
+    gives=Loss,
+    kind="equal",
+    role="analysis",
+    source=Source("ghosh2012universally", "Def. 2.1; docs/theorems.md"),
+)
 def discrete_laplace_loss(m: DiscreteLaplace) -> Loss:
-    """Losses (Δ − 2k)/t with the chance of noise k for 0 < k < Δ, and both tails at ±Δ/t; it dominates every ℓ1 change of size Δ."""
+    """Losses (Δ − 2k)/t with the chance of noise k for 0 < k < Δ, and both tails at ±Δ/t; it dominates every ℓ1
+    change of size Δ."""
     pair: Pair = DiscreteLaplacePair(m.scale, m.sensitivity)
     if m.sensitivity <= MOST_LISTED:
         pair = FinitePair(("discrete_laplace", m.scale, m.sensitivity), _law(m))
     return Loss(((pair, 1),))
 
 
-@theorem(of=DiscreteLaplace, gives=ZeroConcentrated, kind="equal", role="analysis", source=Source("harrison2025exact", "discrete Laplace"))
+@theorem(
+    of=DiscreteLaplace,
+    gives=ZeroConcentrated,
+    kind="equal",
+    role="analysis",
+    source=Source("harrison2025exact", "discrete Laplace"),
+)
 def discrete_laplace_is_concentrated(m: DiscreteLaplace) -> ZeroConcentrated:
     """The discrete Laplace mechanism is ρ-zCDP with ρ its Kullback–Leibler divergence, and no better."""
     return ZeroConcentrated(Real(None, DiscreteLaplacePair(m.scale, m.sensitivity).mean))

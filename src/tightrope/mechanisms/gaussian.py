@@ -62,13 +62,25 @@ def gaussian_mechanism_loss(m: Gaussian) -> Loss:
     return Loss(((NormalPair(real(m.mu**2)), 1),))
 
 
-@theorem(of=Gaussian, gives=ZeroConcentrated, kind="equal", role="analysis", source=Source("bun2016concentrated", "Prop. 1.6"))
+@theorem(
+    of=Gaussian,
+    gives=ZeroConcentrated,
+    kind="equal",
+    role="analysis",
+    source=Source("bun2016concentrated", "Prop. 1.6"),
+)
 def gaussian_mechanism_is_concentrated(m: Gaussian) -> ZeroConcentrated:
     """The Gaussian mechanism is exactly Δ²/(2σ²)-zCDP: D_α = αΔ²/(2σ²)."""
     return ZeroConcentrated(real(m.mu**2 / 2))
 
 
-@theorem(of=Gaussian, gives=MeanConcentrated, kind="equal", role="analysis", source=Source("dwork2016concentrated", "Thm 3.2"))
+@theorem(
+    of=Gaussian,
+    gives=MeanConcentrated,
+    kind="equal",
+    role="analysis",
+    source=Source("dwork2016concentrated", "Thm 3.2"),
+)
 def gaussian_mechanism_is_mean_concentrated(m: Gaussian) -> MeanConcentrated:
     """The Gaussian mechanism is exactly (μ²/2, μ)-CDP with μ = Δ/σ."""
     return MeanConcentrated(real(m.mu**2 / 2), real(m.mu**2))

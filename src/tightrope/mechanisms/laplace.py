@@ -111,19 +111,34 @@ def laplace_mechanism_is_pure(m: Laplace) -> Pure:
     return Pure(real(m.epsilon))
 
 
-@theorem(of=Laplace, gives=Loss, kind="equal", role="analysis", source=Source("zhu2022optimal", "Sec. 4; vectors by docs/theorems.md"))
+@theorem(
+    of=Laplace,
+    gives=Loss,
+    kind="equal",
+    role="analysis",
+    source=Source("zhu2022optimal", "Sec. 4; vectors by docs/theorems.md"),
+)
 def laplace_mechanism_loss(m: Laplace) -> Loss:
     """The scalar Laplace pair at distance ε₀ = Δ/b dominates every change of ℓ1 size Δ, in any dimension."""
     return Loss(((LaplacePair(m.epsilon), 1),))
 
 
-@theorem(of=Laplace, gives=ZeroConcentrated, kind="equal", role="analysis", source=Source("harrison2025exact", "abstract"))
+@theorem(
+    of=Laplace, gives=ZeroConcentrated, kind="equal", role="analysis", source=Source("harrison2025exact", "abstract")
+)
 def laplace_mechanism_is_concentrated(m: Laplace) -> ZeroConcentrated:
     """The Laplace mechanism is exactly (ε₀ + e^{−ε₀} − 1)-zCDP with ε₀ = Δ/b."""
     return ZeroConcentrated(Real(None, LaplacePair(m.epsilon).mean))
 
 
-@theorem(of=Laplace, gives=GaussianDP, kind="equal", role="analysis", source=Source("tightrope", "the Laplace mechanism in Gaussian terms"))
+@theorem(
+    of=Laplace,
+    gives=GaussianDP,
+    kind="equal",
+    role="analysis",
+    source=Source("tightrope", "the Laplace mechanism in Gaussian terms"),
+)
 def laplace_mechanism_is_gaussian(m: Laplace) -> GaussianDP:
-    """The Laplace mechanism is μ-GDP with μ = −2Φ⁻¹(e^{−ε₀/2}/2), and no better: the curves touch where both errors are equal."""
+    """The Laplace mechanism is μ-GDP with μ = −2Φ⁻¹(e^{−ε₀/2}/2), and no better: the curves touch where both errors
+    are equal."""
     return GaussianDP(Real(None, lambda: (2 * quantile((-ball(m.epsilon) / 2).exp() / 2)) ** 2))

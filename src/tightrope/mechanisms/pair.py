@@ -75,7 +75,13 @@ class UnequalPair(Pair):
         return Real(None, lambda: ball(self.s2 / self.s1).log() + ball(rational))
 
 
-@theorem(of=GaussianPair, gives=Loss, kind="equal", role="analysis", source=Source("gil2013renyi", "Table 2; docs/theorems.md"))
+@theorem(
+    of=GaussianPair,
+    gives=Loss,
+    kind="equal",
+    role="analysis",
+    source=Source("gil2013renyi", "Table 2; docs/theorems.md"),
+)
 def gaussian_pair_loss(m: GaussianPair) -> Loss:
     """The loss of N(m1, s1²) against N(m2, s2²), and of the reverse."""
     if m.sigma == m.other_sigma:

@@ -39,7 +39,9 @@ class RandomizedResponse(Leaf):
 
     def __init__(self, epsilon: Number | None = None, p: Number | None = None, k: Number = 2) -> None:
         if (epsilon is None) == (p is None):
-            raise BadParameter("epsilon", epsilon, "exactly one of epsilon and p must be given", "p is the chance of the true answer.")
+            raise BadParameter(
+                "epsilon", epsilon, "exactly one of epsilon and p must be given", "p is the chance of the true answer."
+            )
         self._set(
             epsilon=None if epsilon is None else nonnegative("epsilon", epsilon),
             p=None if p is None else probability("p", p),
@@ -94,21 +96,32 @@ class RandomizedResponse(Leaf):
         return on_lattice(real(epsilon), masses)
 
 
-@theorem(of=RandomizedResponse, gives=Pure, kind="equal", role="analysis", source=Source("warner1965randomized", "design"))
+@theorem(
+    of=RandomizedResponse, gives=Pure, kind="equal", role="analysis", source=Source("warner1965randomized", "design")
+)
 def randomized_response_is_pure(m: RandomizedResponse) -> Pure:
     """Randomized response is |ln(p(k−1)/(1−p))|-DP, and no better."""
     return Pure(m.loss_unit())
 
 
-@theorem(of=RandomizedResponse, gives=Loss, kind="equal", role="analysis", source=Source("kairouz2015composition", "Sec. 3"))
+@theorem(
+    of=RandomizedResponse, gives=Loss, kind="equal", role="analysis", source=Source("kairouz2015composition", "Sec. 3")
+)
 def randomized_response_loss(m: RandomizedResponse) -> Loss:
     """The loss is ε with the chance of the true answer, −ε with that of the neighbour's answer, 0 otherwise."""
     return Loss(((FinitePair(m, m.law()), 1),))
 
 
-@theorem(of=RandomizedResponse, gives=ZeroConcentrated, kind="equal", role="analysis", source=Source("harrison2025exact", "k-ary response"))
+@theorem(
+    of=RandomizedResponse,
+    gives=ZeroConcentrated,
+    kind="equal",
+    role="analysis",
+    source=Source("harrison2025exact", "k-ary response"),
+)
 def randomized_response_is_concentrated(m: RandomizedResponse) -> ZeroConcentrated | None:
-    """For 3 ≤ k ≤ 6 the tight ρ is the KL divergence ε(e^ε − 1)/(e^ε + k − 1); for larger k the supremum of D_α/α is enclosed."""
+    """For 3 ≤ k ≤ 6 the tight ρ is the KL divergence ε(e^ε − 1)/(e^ε + k − 1); for larger k the supremum of D_α/α is
+    enclosed."""
     if m.k == 2 or m.loss_unit().infinite or m.loss_unit().rational == 0:
         return None
     pair = FinitePair(m, m.law())
@@ -152,7 +165,9 @@ def leaky_input_loss(m: LeakyInput) -> Loss:
     return Loss(((FinitePair(m, leaky_law(ZERO, real(m.delta))), 1),))
 
 
-@theorem(of=LeakyInput, gives=Approximate, kind="equal", role="analysis", source=Source("kairouz2015composition", "Sec. 3"))
+@theorem(
+    of=LeakyInput, gives=Approximate, kind="equal", role="analysis", source=Source("kairouz2015composition", "Sec. 3")
+)
 def leaky_input_is_approximate(m: LeakyInput) -> Approximate:
     """Leaking the input with chance δ is (0, δ)-DP, and no better."""
     return Approximate(ZERO, real(m.delta))
@@ -174,14 +189,24 @@ class LeakyRandomizedResponse(Leaf):
         self._set(epsilon=nonnegative("epsilon", epsilon), delta=probability("delta", delta))
 
 
-@theorem(of=LeakyRandomizedResponse, gives=Loss, kind="equal", role="analysis", source=Source("kairouz2015composition", "Thm 3.2"))
+@theorem(
+    of=LeakyRandomizedResponse,
+    gives=Loss,
+    kind="equal",
+    role="analysis",
+    source=Source("kairouz2015composition", "Thm 3.2"),
+)
 def leaky_randomized_response_loss(m: LeakyRandomizedResponse) -> Loss:
     """The loss is ∞ with chance δ, and ±ε with the chances of randomized response otherwise."""
     return Loss(((FinitePair(m, leaky_law(real(m.epsilon), real(m.delta))), 1),))
 
 
 @theorem(
-    of=LeakyRandomizedResponse, gives=Approximate, kind="equal", role="analysis", source=Source("kairouz2015composition", "Thm 3.2")
+    of=LeakyRandomizedResponse,
+    gives=Approximate,
+    kind="equal",
+    role="analysis",
+    source=Source("kairouz2015composition", "Thm 3.2"),
 )
 def leaky_randomized_response_is_approximate(m: LeakyRandomizedResponse) -> Approximate:
     """Leaky randomized response is (ε, δ)-DP, and no better."""

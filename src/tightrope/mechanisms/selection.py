@@ -43,7 +43,8 @@ class Exponential(_Selection):
 
 @dataclass(frozen=True, init=False, repr=False)
 class NoisyMax(_Selection):
-    """Report which score is largest after Laplace noise of scale 2Δ/ε (Δ/ε if ``monotone``); only the winner's name is released.
+    """Report which score is largest after Laplace noise of scale 2Δ/ε (Δ/ε if ``monotone``); only the winner's name
+    is released.
 
     >>> print(NoisyMax(epsilon=1, monotone=True))
     noisy_max(epsilon=1, monotone=true)
@@ -63,7 +64,9 @@ class PermuteAndFlip(_Selection):
     text_name = "permute_and_flip"
 
 
-@theorem(of=Exponential, gives=BoundedRange, kind="equal", role="analysis", source=Source("durfee2019practical", "Sec. 3"))
+@theorem(
+    of=Exponential, gives=BoundedRange, kind="equal", role="analysis", source=Source("durfee2019practical", "Sec. 3")
+)
 def exponential_has_bounded_range(m: Exponential) -> BoundedRange:
     """The exponential mechanism with parameter ε has ε-bounded range."""
     return BoundedRange(real(m.epsilon))
@@ -77,5 +80,6 @@ def noisy_max_is_pure(m: NoisyMax) -> Pure:
 
 @theorem(of=PermuteAndFlip, gives=Pure, kind="equal", role="analysis", source=Source("mckenna2020permute", "Thm 1"))
 def permute_and_flip_is_pure(m: PermuteAndFlip) -> Pure:
-    """Permute-and-flip is ε-DP. It does not have ε-bounded range, so the exponential mechanism's ε²/8 is not its due."""
+    """Permute-and-flip is ε-DP. It does not have ε-bounded range, so the exponential mechanism's ε²/8 is not its
+    due."""
     return Pure(real(m.epsilon))

@@ -19,7 +19,8 @@ from tightrope.theorems import Source, theorem
 
 @dataclass(frozen=True, init=False, repr=False)
 class Staircase(Leaf):
-    """Staircase noise with steps of width ``gamma`` and 1 − gamma (in units of the sensitivity); None: the γ of least E|X|.
+    """Staircase noise with steps of width ``gamma`` and 1 − gamma (in units of the sensitivity); None: the γ of least
+    E|X|.
 
     >>> print(Staircase(epsilon=1))
     staircase(epsilon=1)
@@ -71,7 +72,9 @@ def staircase_is_pure(m: Staircase) -> Pure:
     return Pure(real(m.epsilon))
 
 
-@theorem(of=Staircase, gives=Loss, kind="equal", role="analysis", source=Source("geng2014optimal", "Eq. 1; docs/theorems.md"))
+@theorem(
+    of=Staircase, gives=Loss, kind="equal", role="analysis", source=Source("geng2014optimal", "Eq. 1; docs/theorems.md")
+)
 def staircase_loss(m: Staircase) -> Loss:
     """At the full distance the loss is ε, 0 or −ε, and the full distance dominates every smaller one."""
     return Loss(((FinitePair(m, m.law()), 1),))

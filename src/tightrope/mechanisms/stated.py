@@ -1,4 +1,5 @@
-"""Stated guarantees as mechanisms: «somebody proved this of what was run». The truth is the worst mechanism that fits."""
+"""Stated guarantees as mechanisms: «somebody proved this of what was run». The truth is the worst mechanism that
+fits."""
 
 from __future__ import annotations
 
@@ -69,7 +70,9 @@ class ZCDP(Stated):
     def __init__(self, rho: Number, xi: Number = 0, delta: Number = 0) -> None:
         self._set(rho=nonnegative("rho", rho), xi=exact("xi", xi), delta=probability("delta", delta))
         if self.xi + self.rho < 0:
-            raise BadParameter("xi", xi, "must be at least −rho", "No divergence is negative, so ξ + ρα ≥ 0 at every order α > 1.")
+            raise BadParameter(
+                "xi", xi, "must be at least −rho", "No divergence is negative, so ξ + ρα ≥ 0 at every order α > 1."
+            )
 
     @property
     def defaults(self) -> Mapping[str, Any]:
@@ -178,25 +181,45 @@ def stated_approximate_is_pure(m: Approx) -> pure.Pure | None:
     return pure.Pure(real(m.epsilon)) if m.delta == 0 else None
 
 
-@theorem(of=ZCDP, gives=concentrated.ZeroConcentrated, kind="equal", role="analysis", source=Source("bun2016concentrated", "Defs 1.1, 8.1"))
+@theorem(
+    of=ZCDP,
+    gives=concentrated.ZeroConcentrated,
+    kind="equal",
+    role="analysis",
+    source=Source("bun2016concentrated", "Defs 1.1, 8.1"),
+)
 def stated_concentrated(m: ZCDP) -> concentrated.ZeroConcentrated:
     """As stated: δ-approximate (ξ, ρ)-zCDP."""
     return concentrated.ZeroConcentrated(real(m.rho), real(m.xi), real(m.delta))
 
 
-@theorem(of=TCDP, gives=truncated.TruncatedConcentrated, kind="equal", role="analysis", source=Source("bun2018composable", "Def. 1"))
+@theorem(
+    of=TCDP,
+    gives=truncated.TruncatedConcentrated,
+    kind="equal",
+    role="analysis",
+    source=Source("bun2018composable", "Def. 1"),
+)
 def stated_truncated(m: TCDP) -> truncated.TruncatedConcentrated:
     """As stated: (ρ, ω)-tCDP."""
     return truncated.TruncatedConcentrated(real(m.rho), m.omega)
 
 
-@theorem(of=CDP, gives=mean_concentrated.MeanConcentrated, kind="equal", role="analysis", source=Source("dwork2016concentrated", "Def. 1.2"))
+@theorem(
+    of=CDP,
+    gives=mean_concentrated.MeanConcentrated,
+    kind="equal",
+    role="analysis",
+    source=Source("dwork2016concentrated", "Def. 1.2"),
+)
 def stated_mean_concentrated(m: CDP) -> mean_concentrated.MeanConcentrated:
     """As stated: (μ, τ)-CDP."""
     return mean_concentrated.MeanConcentrated(real(m.mu), real(m.tau**2))
 
 
-@theorem(of=GDP, gives=gaussian.GaussianDP, kind="equal", role="analysis", source=Source("dong2022gaussian", "Def. 2.6"))
+@theorem(
+    of=GDP, gives=gaussian.GaussianDP, kind="equal", role="analysis", source=Source("dong2022gaussian", "Def. 2.6")
+)
 def stated_gaussian(m: GDP) -> gaussian.GaussianDP:
     """As stated: μ-GDP."""
     return gaussian.GaussianDP(real(m.mu**2))

@@ -45,7 +45,9 @@ def _row(name: str, values: Sequence[Number]) -> tuple[Fraction, ...]:
     row = tuple(probability(f"{name}[{i}]", v) for i, v in enumerate(values))
     if sum(row) != 1:
         hint = "Write thirds and the like as fractions, '1/3'."
-        raise BadParameter(name, values, f"must add up to exactly 1, but adds up to {shortest(sum(row, Fraction(0)))}", hint)
+        raise BadParameter(
+            name, values, f"must add up to exactly 1, but adds up to {shortest(sum(row, Fraction(0)))}", hint
+        )
     return row
 
 

@@ -8,8 +8,15 @@ from typing import Protocol
 from tightrope.numerics.balls import Ball, BallPolynomial, between, certain
 
 __all__ = [
-    "Atom", "AtomTable", "Engine", "Mixture", "Unknown",
-    "composed_lattice", "composed_multinomial", "products", "within_unit",
+    "Atom",
+    "AtomTable",
+    "Engine",
+    "Mixture",
+    "Unknown",
+    "composed_lattice",
+    "composed_multinomial",
+    "products",
+    "within_unit",
 ]
 
 Atom = tuple[Ball, Ball]  # value, mass
@@ -116,9 +123,7 @@ class Mixture:
         return sum((mass * self._inner.tail(x - value) for value, mass in self._outer), Ball(0))
 
 
-def composed_lattice(
-    base: Ball, unit: Ball, groups: Sequence[tuple[Sequence[int], Sequence[Ball], int]]
-) -> list[Atom]:
+def composed_lattice(base: Ball, unit: Ball, groups: Sequence[tuple[Sequence[int], Sequence[Ball], int]]) -> list[Atom]:
     """The atoms of base + unit · (the sum of all groups' steps), by multiplying polynomials in balls."""
     product = BallPolynomial([1])
     for steps, masses, copies in groups:

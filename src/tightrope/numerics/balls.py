@@ -19,8 +19,18 @@ from flint import arb_poly as BallPolynomial
 from flint import ctx, fmpq
 
 __all__ = [
-    "Ball", "BallPolynomial", "ComplexBall", "INFINITY", "LARGEST", "ball", "between", "certain", "lower_float", "precision",
-    "sharp", "upper_float",
+    "Ball",
+    "BallPolynomial",
+    "ComplexBall",
+    "INFINITY",
+    "LARGEST",
+    "ball",
+    "between",
+    "certain",
+    "lower_float",
+    "precision",
+    "sharp",
+    "upper_float",
 ]
 
 LARGEST = 1.7976931348623157e308  # the largest float

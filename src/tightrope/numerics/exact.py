@@ -53,7 +53,7 @@ def _from_text(name: str, value: object, text: str, hint: str) -> Fraction:
             raise BadParameter(name, value, "divides by zero", hint)
         return Fraction(int(top), int(bottom))
     if not _DECIMAL.match(text):
-        raise BadParameter(name, value, "is not a number", hint or 'Write it as 0.1, 1e-5 or 1/10.')
+        raise BadParameter(name, value, "is not a number", hint or "Write it as 0.1, 1e-5 or 1/10.")
     _, _, exponent = text.lower().partition("e")
     if exponent and (len(exponent) > 6 or abs(int(exponent)) > _MAX_EXPONENT):
         raise BadParameter(name, value, f"has an exponent beyond ±{_MAX_EXPONENT}", hint)

@@ -40,9 +40,7 @@ class Gridded:
     slip: Ball
 
 
-def grid_plan(
-    laws: Sequence[tuple[Sequence[float], Sequence[float], int]], reach: float, most: int
-) -> GridPlan:
+def grid_plan(laws: Sequence[tuple[Sequence[float], Sequence[float], int]], reach: float, most: int) -> GridPlan:
     """Of steps from reach/most to twice that, the one on which the laws (values, masses, copies) nearly lie.
 
     The anchor is exact, so two values can be, and more nearly are when a step nearly divides their distances.

@@ -80,9 +80,7 @@ def _side(shape: LatticeShape, y: float, call: bool) -> Side:
     return Side.ABOVE if y >= high else Side.BELOW if y <= low else Side.BETWEEN
 
 
-def _saddle(
-    shape: LatticeShape, y: float, bits: int, room: tuple[float, float], call: bool
-) -> Saddle | None:
+def _saddle(shape: LatticeShape, y: float, bits: int, room: tuple[float, float], call: bool) -> Saddle | None:
     u, side = shape.unit, _side(shape, y, call)
 
     def tilt(distance: float) -> float:

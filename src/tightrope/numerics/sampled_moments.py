@@ -19,8 +19,12 @@ from tightrope.numerics.sampled_normal_bounds import log_sum
 from tightrope.numerics.sampled_without_replacement import without_replacement_normal
 
 __all__ = [
-    "finite_power_mean", "poisson_general", "sampled_laplace", "without_replacement_general",
-    "without_replacement_lower", "without_replacement_normal",
+    "finite_power_mean",
+    "poisson_general",
+    "sampled_laplace",
+    "without_replacement_general",
+    "without_replacement_lower",
+    "without_replacement_normal",
 ]
 
 Renyi = Callable[[int], Ball]

@@ -125,7 +125,9 @@ def least(objective: Callable[[list[float]], list[float]], low: float, high: flo
     best = min(range(points + 1), key=lambda i: values[i])
     if values[best] == math.inf or best in (0, points):
         return math.exp(grid[best])
-    return math.exp(_brent(lambda x: objective([math.exp(x)])[0], grid[best - 1], grid[best + 1], grid[best], values[best]))
+    return math.exp(
+        _brent(lambda x: objective([math.exp(x)])[0], grid[best - 1], grid[best + 1], grid[best], values[best])
+    )
 
 
 def _brent(f: Estimate, left: float, right: float, x: float, at_x: float) -> float:
@@ -141,7 +143,12 @@ def _brent(f: Estimate, left: float, right: float, x: float, at_x: float) -> flo
         r, q = (x - w) * (at_x - at_v), (x - v) * (at_x - at_w)
         p, q = (x - v) * q - (x - w) * r, 2 * (q - r)
         p, q = (-p, q) if q > 0 else (p, -q)
-        usable = math.isfinite(p) and abs(before) > tolerance and abs(p) < abs(q * before / 2) and q * (left - x) < p < q * (right - x)
+        usable = (
+            math.isfinite(p)
+            and abs(before) > tolerance
+            and abs(p) < abs(q * before / 2)
+            and q * (left - x) < p < q * (right - x)
+        )
         before, step = (step, p / q) if usable else ((right if x < middle else left) - x,) * 2
         step = step if usable else golden * before
         u = x + (step if abs(step) >= tolerance else math.copysign(tolerance, step))

@@ -11,7 +11,13 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 __all__ = [
-    "Cut", "curve_search", "fraction_of_log", "log_of_fraction", "one_order_search", "trial", "widest_ratio",
+    "Cut",
+    "curve_search",
+    "fraction_of_log",
+    "log_of_fraction",
+    "one_order_search",
+    "trial",
+    "widest_ratio",
 ]
 
 Cut = tuple[Fraction, Fraction, Fraction]  # p, q, order: where the constraint of that order is linearised
@@ -198,6 +204,7 @@ def _most_violated(
     tau: Callable[[float], float], grid: Sequence[float], log_p: float, log_q: float
 ) -> tuple[float, float]:
     """The order (as ln(order − 1)) whose constraint the point breaks most, and by how much relatively."""
+
     def slack(t: float) -> float:
         value = _divergence(math.exp(t), log_p, log_q)
         return (tau(t) - value) / value if tau(t) < math.inf and value > 0 else math.inf
@@ -211,6 +218,7 @@ def _several(
     active: Sequence[float], tau: Callable[[float], float], x: float, above: float
 ) -> tuple[float, float, float]:
     """(ln δ, ln p, ln q) of the best point under the constraints of a few orders."""
+
     def q(log_p: float) -> float:
         return log_p - min(widest_ratio(math.exp(t), tau(t), log_p) for t in active)
 

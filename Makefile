@@ -1,0 +1,42 @@
+# make run   - install into .venv and answer a real question
+# make test  - install what the tests need and run all of them
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: run test lint quick bench clean
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.core: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install -q -e .
+	touch $@
+
+$(VENV)/.dev: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install -q -e '.[dev]'
+	touch $@
+
+run: $(VENV)/.core
+	$(BIN)/tightrope demo
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: $(VENV)/.dev lint
+	$(BIN)/coverage erase
+	$(BIN)/python -m pytest -n auto --cov --cov-branch --cov-report=
+	$(BIN)/python -m pytest --doctest-modules src --cov --cov-append --cov-report=
+	$(BIN)/coverage report --include='*/numerics/*,*/curves/*,*/mechanisms/*,*/accounting/*' --fail-under=98 --skip-covered
+
+quick: $(VENV)/.dev
+	$(BIN)/python -m pytest -n auto -x tests/laws tests/doors
+
+bench: $(VENV)/.dev
+	$(BIN)/python benchmarks/core.py
+
+clean:
+	rm -rf $(VENV) .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
