@@ -130,7 +130,7 @@ class Claim:
             yields = f"  →  {step.value}" if step.value else ""
             lines.append(f"     [{stated.source}; {_KINDS[stated.kind]}]{yields}")
         if self.witness:
-            shown = ", ".join(f"{k} = {_short(v)}" for k, v in self.witness.items() if k not in ("cuts",))
+            shown = ", ".join(f"{len(v)} {k}" if isinstance(v, list) else f"{k} = {_short(v)}" for k, v in self.witness.items())
             lines.append(f"     evaluated at {shown}")
         if not self.tight:
             lines.append(

@@ -6,7 +6,6 @@ every notion. Where several theorems give the same notion the better curve is ke
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -15,7 +14,6 @@ from tightrope.accounting import sampling
 from tightrope.curves import approximate, concentrated, gaussian, loss, pure, renyi, truncated
 from tightrope.curves.approximate import Approximate
 from tightrope.curves.bounded_range import BoundedRange
-from tightrope.curves.composed_loss import composes_tightly
 from tightrope.curves.concentrated import ZeroConcentrated
 from tightrope.curves.gaussian import GaussianDP
 from tightrope.curves.loss import Loss
@@ -118,22 +116,25 @@ def _of_leaf(leaf: Leaf) -> Facts:
         curve = stated(leaf)
         if curve is not None:
             _keep(known, stated.gives, Fact(curve, stated.kind, (Step(stated.id, str(leaf), 1, str(curve)),)))
-    return _converted(known, lambda premise: premise in (leaf.notion, Loss))
+    return _converted(known, leaf.notion)
 
 
-def _converted(known: Facts, tight: Callable[[type], bool]) -> Facts:
-    """Add every notion that follows. A conversion loses nothing only from the notion that was stated, or from the
-    loss."""
+def _converted(known: Facts, stated: type | None = None) -> Facts:
+    """Add every notion that follows. A conversion loses nothing only from the notion stated, or from the loss."""
     for premise in NOTIONS:
         for step in about(premise, "conversion"):
             before = known.get(premise)
             curve = None if before is None else step(before.curve)
             if before is None or curve is None:
                 continue
-            kind: Kind = "equal" if before.kind == step.kind == "equal" and tight(premise) else "upper"
+            kind: Kind = "equal" if before.kind == step.kind == "equal" and _says_all(premise, before, stated) else "upper"
             line = Step(step.id, before.steps[-1].of, before.steps[-1].count, str(curve))
             _keep(known, step.gives, Fact(curve, kind, (*before.steps, line)))
     return known
+
+
+def _says_all(premise: type, before: Fact, stated: type | None) -> bool:
+    return premise is stated or (premise is Loss and all(p.composes for d in before.curve.directions for p, _ in d))
 
 
 def _keep(known: Facts, notion: type, new: Fact) -> None:
@@ -198,7 +199,7 @@ def _sharpen_renyi(known: Facts) -> None:
     curve = loss.loss_has_renyi(whole.curve)
     if curve is None:
         return
-    tight = whole.kind == "equal" and composes_tightly(whole.curve)
+    tight = whole.kind == "equal" and _says_all(Loss, whole, None)
     new = Fact(
         curve,
         "equal" if tight else "upper",
@@ -227,7 +228,7 @@ def _of_group(mechanism: Grouped) -> Facts:
             continue
         kind: Kind = "equal" if before.kind == rule.kind == "equal" and notion is own else "upper"
         known[notion] = Fact(curve, kind, (*before.steps, Step(rule.id, str(mechanism), 1, str(curve))))
-    return _converted(known, lambda premise: premise is own)
+    return _converted(known, own)
 
 
 def _of_parallel(mechanism: Parallel) -> Facts:
@@ -241,7 +242,7 @@ def _of_parallel(mechanism: Parallel) -> Facts:
             known[notion] = Fact(curve, "upper", (*steps, Step(rule.id, str(mechanism), 1, str(curve))))
     if len(blocks) == 1 and Loss in blocks[0]:
         known[Loss] = blocks[0][Loss]
-    known = _converted(known, lambda _: False)
+    known = _converted(known)
     if mechanism.relation == "add-remove":
         return known
     return _doubled(known, str(mechanism))
@@ -255,7 +256,7 @@ def _doubled(known: Facts, name: str) -> Facts:
         curve = None if before is None else rule(before.curve, 2)
         if before is not None and curve is not None:
             two[notion] = Fact(curve, "upper", (*before.steps, Step(rule.id, name, 1, str(curve))))
-    return _converted(two, lambda _: False)
+    return _converted(two)
 
 
 def _of_sample(mechanism: Poisson | WithoutReplacement) -> Facts:
@@ -268,7 +269,7 @@ def _of_sample(mechanism: Poisson | WithoutReplacement) -> Facts:
         kind: Kind = "equal" if before.kind == result.rule.kind == "equal" else "upper"
         line = Step(result.rule.id, name, 1, str(result.curve))
         _keep(known, result.notion, Fact(result.curve, kind, (*before.steps, line)))
-    known = _converted(known, lambda premise: premise is Loss)
+    known = _converted(known)
     if isinstance(mechanism, Poisson) and mechanism.relation == "replace":
         return _doubled(known, name)
     return known

@@ -32,7 +32,7 @@ def gdp(mechanism: Mechanism) -> Claim:
     if blocks(m):
         return worst_block(m, question, [gdp(block) for block in blocks(m)])
     law = fact(m, Loss)
-    exact_value = _exact_gdp(law) if law is not None and law.kind == "equal" else None
+    exact_value = _exact_gdp(law) if law is not None and law.kind == "equal" and not _leaks(law) else None
     if law is not None and exact_value is not None:
         bound = enclosed(exact_value)
         return claim(m, question, Answer(bound, bound, "exact", "equal", law.steps, {}))
@@ -71,7 +71,7 @@ def _exact_gdp(law: Fact) -> Real | None:
     (pair, n) = directions[0][0]
     if isinstance(pair, NormalPair):
         return pair.root()
-    if isinstance(pair, FinitePair) and n == 1 and pair.law.infinite.rational == 0 and len(pair.law.values) <= 2000:
+    if isinstance(pair, FinitePair) and n == 1 and len(pair.law.values) <= 2000:
         return Real(None, lambda: _knots(pair))  # the reverse pair has the same knots, mirrored
     return None
 

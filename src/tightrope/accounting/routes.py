@@ -122,7 +122,7 @@ def renyi_optimal_route(m: Mechanism) -> Route | None:
         "upper",
         (*known.steps, _line(renyi_to_profile_optimally, m)),
         lambda: renyi_to_profile_optimally(known.curve),
-        not known.curve.quick,
+        slow=not known.curve.quick or (isinstance(known.curve, LinearRenyi) and known.curve.top is None)
     )
 
 

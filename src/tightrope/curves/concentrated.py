@@ -8,7 +8,7 @@ from fractions import Fraction
 from tightrope.curves.renyi import LinearRenyi, Renyi
 from tightrope.curves.truncated import TruncatedConcentrated
 from tightrope.numerics.balls import Ball
-from tightrope.numerics.real import ZERO, Real, total
+from tightrope.numerics.real import ZERO, Real, largest, total
 from tightrope.theorems import Source, theorem
 
 
@@ -75,9 +75,7 @@ def concentrated_for_groups(c: ZeroConcentrated, size: int) -> ZeroConcentrated 
     """(ξ, ρ)-zCDP for one record is (ξ·k·H_k, k²ρ)-zCDP for k records if ξ ≥ 0, and (kξ, k²ρ)-zCDP if ξ < 0."""
     if c.delta.rational != 0:
         return None
-    xi = c.xi * size
-    if not (c.xi.rational is not None and c.xi.rational <= 0):
-        xi = c.xi * (size * _harmonic(size))  # not below the rule for ξ < 0 when the sign is not known exactly
+    xi = largest([c.xi * size, c.xi * (size * _harmonic(size))])  # the first if ξ < 0, else the second
     return ZeroConcentrated(c.rho * size**2, xi)
 
 

@@ -116,12 +116,15 @@ class WholeCurveProfile(Profile):
         if start.upper == 0.0 or not math.isfinite(start.upper):
             return start, {"cuts": []} if start.upper else first
         goal = math.log(delta.numerator) - math.log(delta.denominator)
-        x, slope, witness = start.upper, float(first["order"] - 1), first
-        for _ in range(2):
-            found, cuts = curve_search(self.curve.approximate, x)
-            x, witness = min(max(x + (found - goal) / slope, x / 2), start.upper), {"cuts": cuts}
-        for slack in (1e-13, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-4):
+        x, slope = start.upper, float(first["order"] - 1)
+        for _ in range(4):
+            step = (curve_search(self.curve.approximate, x)[0] - goal) / slope
+            x = min(max(x + step, x / 2), start.upper)
+            if abs(step) < 1e-7 * x:
+                break
+        for slack in (1e-10, 1e-8, 1e-6, 1e-4):
             trial = x * (1 + slack)
+            witness = self.find(Fraction(trial))  # the tangents turn with ε, so they are sought anew
             with precision(160):
                 if self.prove(Fraction(trial), witness) <= ball(delta):
                     return Bound(x * (1 - slack), trial), witness

@@ -35,6 +35,11 @@ class PoissonRemove(Pair):
     rate: Fraction
     quick = False
 
+    @property
+    def composes(self) -> bool:  # type: ignore[override]  # a property here
+        """As the base does."""
+        return self.base.composes
+
     def call(self, x: Ball) -> Ball:
         """q·δ(ln(1 + (e^x − 1)/q)) above ln(1 − q), where 1 − e^x takes over."""
         edge = x.expm1() / ball(self.rate) + 1
@@ -88,6 +93,11 @@ class PoissonAdd(Pair):
     rate: Fraction
     quick = False
 
+    @property
+    def composes(self) -> bool:  # type: ignore[override]  # a property here
+        """As the base does."""
+        return self.base.composes
+
     def call(self, x: Ball) -> Ball:
         """c·δ_{Q‖P}(ln(q·e^x/c)) with c = 1 − (1−q)e^x, while c > 0; 0 beyond."""
         c = 1 - ball(1 - self.rate) * x.exp()
@@ -135,6 +145,11 @@ class Glued(Pair):
     base: Pair  # symmetric
     rate: Fraction
     quick = False
+
+    @property
+    def composes(self) -> bool:  # type: ignore[override]  # a property here
+        """As the base does."""
+        return self.base.composes
 
     def call(self, x: Ball) -> Ball:
         """The glued profile."""

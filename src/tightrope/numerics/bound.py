@@ -22,8 +22,8 @@ class Bound:
     @classmethod
     def around(cls, b: Ball, least: float = -math.inf, most: float = math.inf) -> Bound:
         """The ball rounded outward to floats, then clipped to where the number is known to lie."""
-        lower = min(max(lower_float(b), least), most)
-        upper = max(min(upper_float(b), most), least)
+        lower = min(max(lower_float(b), least), most) + 0.0  # no −0.0
+        upper = max(min(upper_float(b), most), least) + 0.0
         return cls(lower, upper)
 
     def __contains__(self, x: float) -> bool:

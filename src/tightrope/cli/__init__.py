@@ -1,0 +1,1 @@
+"""The command line door: small shells over the public functions."""

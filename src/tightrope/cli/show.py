@@ -1,0 +1,124 @@
+"""How answers look on a terminal. Numbers have twelve digits and are rounded to the safe side."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING
+
+from tightrope.accounting.claim import SYMBOLS, rounded
+
+if TYPE_CHECKING:
+    from tightrope import Claim, Comparison
+
+DIGITS = "#.12g"
+WHY = {
+    "exact": "the law of the privacy loss is known, and δ was evaluated on it",
+    "optimal": "leaky randomized response is the worst mechanism with these guarantees, and was composed exactly",
+    "gdp": "through Gaussian DP",
+    "rdp": "through the Rényi curve, at its best order",
+    "rdp-optimal": "through the whole Rényi curve at once",
+    "zcdp": "through zero-concentrated DP, at the best order",
+    "basic": "the sum of the pure guarantees",
+    "parallel": "the most expensive of the disjoint blocks",
+    "trivial": "δ = 1 allows everything",
+    "none": "no theorem bounds it",
+}
+
+
+def number(value: float) -> str:
+    """Twelve digits, never below ``value``."""
+    return "∞" if math.isinf(value) else rounded(value, DIGITS, up=True)
+
+
+def claim(found: Claim) -> str:
+    """An answer in five lines."""
+    given = ", ".join(f"{SYMBOLS[name]} = {value}" for name, value in found.question.given)
+    sign = "=" if found.lower == found.upper else "≤"
+    tight = "yes, only rounding separates the ends" if found.tight else "no, the upper end is safe but may overstate"
+    return "\n".join(
+        [
+            f"{SYMBOLS[found.question.ask]} {sign} {number(found.upper)} at {given} for {found.mechanism}",
+            f"  bound     [{found.lower!r}, {found.upper!r}]",
+            f"  tight     {tight}",
+            f"  relation  {found.relation}",
+            f"  why       {why(found)}",
+        ]
+    )
+
+
+def why(found: Claim) -> str:
+    """The route in one line, with its sources."""
+    sources = dict.fromkeys(str(step.stated.source) for step in found.proof)
+    return WHY.get(found.route, found.route) + (f" ({'; '.join(sources)})" if sources else "")
+
+
+def rows_as_json(found: Comparison) -> str:
+    """The rows of a comparison as a JSON list; each claim is what its ``to_json`` says."""
+    return json.dumps(
+        [
+            {
+                "route": row.route,
+                "value": _finite(row.value),
+                "kind": row.kind,
+                "loses": _finite(row.loses),
+                "claim": None if row.claim is None else json.loads(row.claim.to_json()),
+            }
+            for row in found.rows
+        ],
+        ensure_ascii=False,
+    )
+
+
+def _finite(value: float) -> float | str:
+    return value if math.isfinite(value) else "inf"
+
+
+def table(found: Comparison) -> None:
+    """Print every route with its ε, kind, what it loses, and how it gets there."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table(title=Text(f"ε of {found.mechanism} at δ = {_given(found)}"), title_justify="left")
+    for name, justify in (("route", "left"), ("ε", "right"), ("kind", "left"), ("loses", "right")):
+        grid.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]  # rich names its literals
+    for row in found.rows:
+        grid.add_row(row.route, number(row.value), row.kind, _loss(row.value, found.best.value, row.kind), style=_style(row.kind))
+    Console(soft_wrap=False).print(grid)
+
+
+def _given(found: Comparison) -> str:
+    from tightrope.numerics.exact import shortest
+
+    return shortest(found.delta)
+
+
+def _style(kind: str) -> str:
+    return {"equal": "bold green", "estimate": "dim"}.get(kind, "")
+
+
+def _loss(value: float, best: float, kind: str) -> str:
+    if kind == "estimate":
+        return "proves nothing"
+    if value == best:
+        return ""
+    if math.isinf(value):
+        return "everything"
+    return f"+{value - best:.3g}" + (f" ({share(value, best)})" if best > 0 else "")
+
+
+def share(value: float, best: float) -> str:
+    """How much larger ``value`` is: in per cent, or how many times."""
+    ratio = value / best
+    return f"{ratio:.0f} times" if ratio >= 10 else f"{(ratio - 1) * 100:.2g} %"
+
+
+def overstated(found: Comparison) -> str:
+    """One line on what the classic routes would have said."""
+    best = found.best
+    classic = [r for r in found.rows if r.route in ("rdp-classic", "zcdp-classic", "advanced", "basic") and r.value > best.value > 0]
+    if not classic:
+        return "No classic route overstates this answer."
+    told = ", ".join(f"{r.route} {r.value:.4g} ({share(r.value, best.value)}{' more' if r.value < 10 * best.value else ''})" for r in classic)
+    return f"The classic answers overstate ε ≤ {number(best.value)}: {told}."
