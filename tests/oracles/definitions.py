@@ -1,14 +1,14 @@
-"""Privacy notions from their definitions, in mpmath: enumeration for atoms, quadrature for densities, thresholds for tests.
+"""Privacy notions from their definitions, in mpmath: sums over atoms, quadrature of densities, thresholds for tests.
 
-Nothing here uses a closed form of the package under test. A pair (P, Q) is ``Atoms`` (two rows of masses) or ``Densities``
-(two functions with the points where they are not smooth); both answer the same questions.
+Nothing here uses a closed form of the package under test. A pair (P, Q) is ``Atoms`` (two rows of masses) or
+``Densities`` (two functions with the points where they are not smooth); both answer the same questions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 
 from mpmath import mp, mpf
 
@@ -63,7 +63,7 @@ class Atoms:
         return max(mp.log(p / q) if q > 0 else mp.inf for p, q in zip(self.p, self.q, strict=True) if p > 0)
 
     def missed(self, fpr) -> mpf:
-        """The least 1 − P(S) over randomized tests S with Q(S) ≤ fpr: take outcomes by likelihood ratio until Q is spent."""
+        """The least 1 − P(S) over tests with Q(S) ≤ fpr: take outcomes by likelihood ratio until Q is spent."""
         left, caught = number(fpr), mpf(0)
         ranked = sorted(zip(self.p, self.q, strict=True), key=lambda c: -(c[0] / c[1] if c[1] else mp.inf))
         for p, q in ranked:
@@ -112,16 +112,16 @@ class Densities:
     def _pieces(self, x) -> list[tuple[mpf, mpf, bool]]:
         """Intervals on which L > x holds or fails throughout."""
         f, found = self._excess(x), []
-        for a, b in zip(self.points, self.points[1:], strict=False):
+        for a, b in pairwise(self.points):
             cells = [a + (b - a) * mpf(i) / 24 for i in range(25)]
             inner = [(b - a) * mpf(10) ** -25] * 2  # stay inside: densities may jump at the ends
             cells[0], cells[-1] = a + inner[0], b - inner[1]
             cuts = [a]
-            for u, v in zip(cells, cells[1:], strict=False):
+            for u, v in pairwise(cells):
                 if (f(u) > 0) != (f(v) > 0):
                     cuts.append(_bisected(f, u, v))
             cuts.append(b)
-            found += [(u, v, f((u + v) / 2) > 0) for u, v in zip(cuts, cuts[1:], strict=False) if v > u]
+            found += [(u, v, f((u + v) / 2) > 0) for u, v in pairwise(cuts) if v > u]
         return found
 
     def hockey(self, x) -> mpf:
@@ -134,7 +134,7 @@ class Densities:
         a = number(order)
         total = mp.fsum(
             _integral(lambda z: mp.exp(a * mp.log(self.p(z)) + (1 - a) * mp.log(self.q(z))), u, v)
-            for u, v in zip(self.points, self.points[1:], strict=False)
+            for u, v in pairwise(self.points)
         )
         return mp.log(total) / (a - 1)
 
@@ -142,7 +142,7 @@ class Densities:
         """∫ p ln(p/q)."""
         return mp.fsum(
             _integral(lambda z: self.p(z) * (mp.log(self.p(z)) - mp.log(self.q(z))), u, v)
-            for u, v in zip(self.points, self.points[1:], strict=False)
+            for u, v in pairwise(self.points)
         )
 
     def tail(self, x) -> mpf:
@@ -220,14 +220,16 @@ def normals(m1, s1, m2, s2) -> Densities:
 
     low, high, wide = min(m1, m2), max(m1, m2), 24 * max(s1, s2)
     middle = (m1 + m2) / 2
-    return Densities(density(m1, s1), density(m2, s2), [low - wide, low - wide / 2, middle, high + wide / 2, high + wide])
+    points = [low - wide, low - wide / 2, middle, high + wide / 2, high + wide]
+    return Densities(density(m1, s1), density(m2, s2), points)
 
 
 def laplaces(epsilon) -> Densities:
     """Laplace noise of scale 1, shifted by ε."""
     e = number(epsilon)
     return Densities(
-        lambda z: mp.exp(-abs(z - e)) / 2, lambda z: mp.exp(-abs(z)) / 2,
+        lambda z: mp.exp(-abs(z - e)) / 2,
+        lambda z: mp.exp(-abs(z)) / 2,
         [-TAIL - e, -TAIL / 4, 0, e, e + TAIL / 4, 2 * e + TAIL],
     )
 
@@ -249,7 +251,7 @@ def discrete_laplaces(scale, shift: int) -> Atoms:
 def discrete_normals(variance, shift: int) -> Atoms:
     """P(k) ∝ e^{−k²/2σ²}."""
     v = number(variance)
-    return integers(lambda k: mp.exp(-mpf(k) ** 2 / (2 * v)), shift, int(14 * mp.sqrt(v)) + 5)
+    return integers(lambda k: mp.exp(-(mpf(k) ** 2) / (2 * v)), shift, int(14 * mp.sqrt(v)) + 5)
 
 
 def response(epsilon, k: int = 2) -> Atoms:
@@ -278,15 +280,15 @@ def staircase(epsilon, gamma=None, shift=1) -> Atoms:
         whole = mp.floor(abs(z))
         return height * mp.exp(-e * (whole + (0 if abs(z) - whole < g else 1)))
 
-    cells = [((u + v) / 2, v - u) for u, v in zip(cuts, cuts[1:], strict=False) if v > u + mpf(10) ** -25]
+    cells = [((u + v) / 2, v - u) for u, v in pairwise(cuts) if v > u + mpf(10) ** -25]
     return Atoms([density(z - s) * w for z, w in cells], [density(z) * w for z, w in cells])
 
 
 def without_replacement(base: Atoms, rate) -> Callable[[mpf], mpf]:
     """The profile of the worst neighbours under sampling without replacement, from the mixtures themselves.
 
-    With chance 1−q the batch is common, with chance q it holds the exchanged record. For x ≥ 0 the worst common batch is
-    the neighbour's own law, ((1−q)Q + qP, Q); below 0 it is P, by duality.
+    With chance 1−q the batch is common, with chance q it holds the exchanged record. For x ≥ 0 the worst common batch
+    gives the neighbour's own law, ((1−q)Q + qP, Q); below 0 it gives P, by duality.
     """
     r = number(rate)
 

@@ -130,8 +130,8 @@ class Claim:
             yields = f"  →  {step.value}" if step.value else ""
             lines.append(f"     [{stated.source}; {_KINDS[stated.kind]}]{yields}")
         if self.witness:
-            shown = ", ".join(f"{len(v)} {k}" if isinstance(v, list) else f"{k} = {_short(v)}" for k, v in self.witness.items())
-            lines.append(f"     evaluated at {shown}")
+            shown = [f"{len(v)} {k}" if isinstance(v, list) else f"{k} = {_short(v)}" for k, v in self.witness.items()]
+            lines.append(f"     evaluated at {', '.join(shown)}")
         if not self.tight:
             lines.append(
                 f"The formula itself is {self.computed.lower!r} to {self.computed.upper!r}; it may overstate the truth."

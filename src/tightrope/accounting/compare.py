@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from tightrope.accounting import advanced
@@ -11,7 +11,7 @@ from tightrope.accounting.ask import checked, claim, epsilon, positive_delta
 from tightrope.accounting.claim import Claim, Question
 from tightrope.accounting.facts import fact, terms
 from tightrope.accounting.routes import routes
-from tightrope.accounting.solve import Answer, epsilon_by
+from tightrope.accounting.solve import Answer, epsilon_by, largest_lower
 from tightrope.curves.concentrated import ZeroConcentrated
 from tightrope.curves.gaussian import GaussianDP
 from tightrope.curves.renyi import Renyi
@@ -101,7 +101,8 @@ def compare(mechanism: Mechanism, delta: Number) -> Comparison:
     """
     m, d = checked(mechanism), positive_delta(delta)
     question = Question("epsilon", (("delta", shortest(d)),))
-    found = [(name, claim(m, question, answer)) for name, answer in _answers(m, d)]
+    low = largest_lower(m, lambda profile: profile.epsilon(d)[0].lower)
+    found = [(name, claim(m, question, _raised(answer, low))) for name, answer in _answers(m, d)]
     if not found:  # a mechanism whose ε is not found by composing curves, such as blocks in parallel
         found = [("exact", epsilon(m, d))]
     found.sort(key=lambda pair: (pair[1].upper, not pair[1].tight, ROUTES.index(pair[0])))
@@ -113,6 +114,13 @@ def compare(mechanism: Mechanism, delta: Number) -> Comparison:
     return Comparison(m, d, tuple(rows))
 
 
+def _raised(answer: Answer, low: float) -> Answer:
+    """What the mechanism costs at least is the same by every route."""
+    if answer.kind == "equal":
+        return answer
+    return replace(answer, bound=Bound(min(low, answer.bound.upper), answer.bound.upper))
+
+
 def _difference(value: float, best: float) -> float:
     return 0.0 if value == best else value - best
 
@@ -120,6 +128,8 @@ def _difference(value: float, best: float) -> float:
 def _answers(m: Mechanism, d: Fraction) -> list[tuple[str, Answer]]:
     found: list[tuple[str, Answer]] = []
     for route in routes(m):
+        if route.effort > 1:
+            continue
         try:
             found.append((route.name, epsilon_by(route, d)))
         except NotCertified:
@@ -182,7 +192,7 @@ def central_limit(m: Mechanism, delta: Fraction) -> float | None:
         known = fact(inner, GaussianDP)
         if known is None or known.kind != "equal" or not known.curve.mu_squared.rational:
             return None
-        mu_squared = float(known.curve.mu_squared.rational)
+        mu_squared = float(min(known.curve.mu_squared.rational, 10**300))
         sampled = sampled or rate < 1
         square += n * (rate**2 * math.expm1(min(mu_squared, 700.0)) if rate < 1 else mu_squared)
     if not sampled or not 0 < square < 1e200:

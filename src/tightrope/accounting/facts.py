@@ -20,6 +20,7 @@ from tightrope.curves.loss import Loss
 from tightrope.curves.mean_concentrated import MeanConcentrated
 from tightrope.curves.pure import Pure
 from tightrope.curves.renyi import Renyi, SmallestRenyi
+from tightrope.curves.sampled_replace import loss_of_poisson_replacement
 from tightrope.curves.truncated import TruncatedConcentrated
 from tightrope.mechanisms.base import Leaf, Mechanism
 from tightrope.mechanisms.composed import Composed, Grouped, Parallel, Repeated, grouped
@@ -111,6 +112,8 @@ def terms(mechanism: Mechanism) -> dict[Mechanism, int]:
 
 
 def _of_leaf(leaf: Leaf) -> Facts:
+    if isinstance(leaf, Stated) and leaf.vanishes:
+        return _nothing(str(leaf))
     known: Facts = {}
     for stated in about(type(leaf), "analysis"):
         curve = stated(leaf)
@@ -127,7 +130,8 @@ def _converted(known: Facts, stated: type | None = None) -> Facts:
             curve = None if before is None else step(before.curve)
             if before is None or curve is None:
                 continue
-            kind: Kind = "equal" if before.kind == step.kind == "equal" and _says_all(premise, before, stated) else "upper"
+            tight = before.kind == step.kind == "equal" and _says_all(premise, before, stated)
+            kind: Kind = "equal" if tight else "upper"
             line = Step(step.id, before.steps[-1].of, before.steps[-1].count, str(curve))
             _keep(known, step.gives, Fact(curve, kind, (*before.steps, line)))
     return known
@@ -168,6 +172,10 @@ def _float(x: Real) -> float:
 
 
 def _of_terms(counts: dict[Mechanism, int], name: str) -> Facts:
+    if not counts:
+        return _nothing(name)
+    if list(counts.values()) == [1]:
+        return facts(next(iter(counts)))
     parts = [(facts(part), n) for part, n in counts.items()]
     known: Facts = {}
     for notion, rule in COMPOSITION.items():
@@ -180,9 +188,7 @@ def _of_terms(counts: dict[Mechanism, int], name: str) -> Facts:
             continue
         kind: Kind = "equal" if rule.kind == "equal" and all(f.kind == "equal" for f, _ in present) else "upper"
         steps = tuple(_times(s, n) for f, n in present for s in f.steps)
-        if len(present) != 1 or present[0][1] != 1:
-            steps += (Step(rule.id, name, 1, str(curve)),)
-        known[notion] = Fact(curve, kind, steps)
+        known[notion] = Fact(curve, kind, (*steps, Step(rule.id, name, 1, str(curve))))
     _sharpen_renyi(known)
     return known
 
@@ -271,7 +277,17 @@ def _of_sample(mechanism: Poisson | WithoutReplacement) -> Facts:
         _keep(known, result.notion, Fact(result.curve, kind, (*before.steps, line)))
     known = _converted(known)
     if isinstance(mechanism, Poisson) and mechanism.relation == "replace":
-        return _doubled(known, name)
+        return _exchanged(base, _doubled(known, name), mechanism)
+    return known
+
+
+def _exchanged(base: Facts, known: Facts, mechanism: Poisson) -> Facts:
+    """A Gaussian base has an exact pair of its own under replace."""
+    before = base.get(Loss)
+    law = None if before is None else loss_of_poisson_replacement(before.curve, mechanism.rate)
+    if before is not None and law is not None:
+        line = Step(loss_of_poisson_replacement.id, str(mechanism), 1, str(law))
+        known[Loss] = Fact(law, before.kind, (*before.steps, line))
     return known
 
 

@@ -93,9 +93,9 @@ class _WholeOrders(Renyi):
         self.base = base
 
     @property
-    def quick(self) -> bool:
+    def effort(self) -> int:
         """Each value is a sum over all smaller whole orders."""
-        return False
+        return 2
 
     @property
     def top(self) -> Fraction:  # type: ignore[override]  # found from the base

@@ -63,7 +63,7 @@ def best_delta(m: Mechanism, epsilon: Fraction) -> Answer:
 def _best(m: Mechanism, by: Callable[[Route], Answer], lower: Callable[[Profile], float]) -> Answer:
     best, paired = NOTHING, False
     for route in routes(m):
-        if route.slow or (route.name == "rdp-optimal" and (paired or best.route not in ("rdp", "zcdp"))):
+        if route.effort or (route.name == "rdp-optimal" and (paired or best.route not in ("rdp", "zcdp"))):
             continue  # it sharpens the Rényi routes by a trifle: worth the wait only where nothing else is known
         try:
             found = by(route)

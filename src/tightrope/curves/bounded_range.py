@@ -34,6 +34,7 @@ class BoundedRangePair(Pair):
 
     eta: Fraction
     composes = False
+    words = "at worst e^{(l+η)/2}/(2(e^η−1)) on (−η, η)"
 
     def call(self, x: Ball) -> Ball:
         """(e^{η/2} − e^{x/2})²/(e^η − 1) between −η and η."""

@@ -67,9 +67,10 @@ def loss_has_profile(c: Loss) -> Profile:
 
 
 def composes_tightly(loss: Loss) -> bool:
-    """Whether the product of these pairs is attained by a mechanism: always, but for pairs that are suprema
-    themselves."""
-    parts = [part for direction in loss.directions for part in direction]
-    return all(pair.composes for pair, _ in parts) or (
-        len(loss.remove) == 1 and loss.remove[0][1] == 1 and len(parts) == 1
-    )
+    """Whether a mechanism attains the profile of this product: always, but for pairs that are suprema themselves.
+
+    Such a supremum is attained at each ε when it stands alone, by a pair that depends on ε.
+    """
+    if all(pair.composes for parts in loss.directions for pair, _ in parts):
+        return True
+    return all(len(parts) == 1 and parts[0][1] == 1 for parts in loss.directions)

@@ -34,10 +34,10 @@ def gaussian_is_concentrated(c: GaussianDP) -> ZeroConcentrated:
 
 
 @theorem(
-    of=GaussianDP, gives=GaussianDP, kind="equal", role="composition", source=Source("dong2022gaussian", "Cor. 3.3")
+    of=GaussianDP, gives=GaussianDP, kind="upper", role="composition", source=Source("dong2022gaussian", "Cor. 3.3")
 )
 def gaussian_composes(parts: list[tuple[GaussianDP, int]]) -> GaussianDP:
-    """Composition of μ_i-GDP mechanisms is √(Σμ_i²)-GDP."""
+    """Composition of μ_i-GDP mechanisms is √(Σμ_i²)-GDP: exactly that for Gaussians, less for others."""
     return GaussianDP(total([(c.mu_squared, n) for c, n in parts]))
 
 

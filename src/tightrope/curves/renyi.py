@@ -39,9 +39,9 @@ class Renyi(ABC):
         return [self.approximate(order) for order in orders]
 
     @property
-    def quick(self) -> bool:
-        """Whether a float value costs microseconds."""
-        return True
+    def effort(self) -> int:
+        """What a float value costs: 0 for microseconds, 1 for a tenth of a millisecond, 2 for more."""
+        return 0
 
     def __str__(self) -> str:
         return f"D₂ ≤ {self.approximate(2.0):.6g}"
@@ -120,9 +120,9 @@ class SummedRenyi(Renyi):
         return self.approximations([order])[0]
 
     @property
-    def quick(self) -> bool:
-        """Whether all parts are."""
-        return all(curve.quick for curve, _ in self.parts)
+    def effort(self) -> int:
+        """That of the slowest part."""
+        return max((curve.effort for curve, _ in self.parts), default=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +130,11 @@ class LargestRenyi(Renyi):
     """The pointwise largest of several curves."""
 
     parts: tuple[Renyi, ...]
+
+    @property
+    def effort(self) -> int:
+        """That of the slowest part."""
+        return max(curve.effort for curve in self.parts)
 
     def divergence(self, order: Fraction) -> Ball:
         """max D_i."""
@@ -153,9 +158,9 @@ class SmallestRenyi(Renyi):
         return None if None in tops else max(t for t in tops if t is not None)
 
     @property
-    def quick(self) -> bool:
-        """Whether all parts are."""
-        return all(curve.quick for curve in self.parts)
+    def effort(self) -> int:
+        """That of the slowest part."""
+        return max(curve.effort for curve in self.parts)
 
     def divergence(self, order: Fraction) -> Ball:
         """min D_i."""
@@ -177,6 +182,11 @@ class GroupedRenyi(Renyi):
     def top(self) -> Fraction | None:  # type: ignore[override]  # found from the base
         """The base is read at size·α."""
         return None if self.base.top is None else self.base.top / self.size
+
+    @property
+    def effort(self) -> int:
+        """Several values of the base."""
+        return min(self.base.effort + 1, 2) if self.base.effort else 0
 
     def divergence(self, order: Fraction) -> Ball:
         """D^k_α ≤ kα/(kα−1)·D^{k−1}_{(kα−1)/(k−1)} + D_{kα}, unrolled."""

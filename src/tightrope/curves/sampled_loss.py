@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tightrope.curves.loss import FinitePair, Loss, Pair, merged
+from tightrope.curves.loss import FinitePair, Loss, NormalPair, Pair, merged
 from tightrope.numerics.balls import INFINITY, Ball, ball
 from tightrope.numerics.finite import scattered
 from tightrope.numerics.real import UNBOUNDED, ZERO, Real
@@ -33,7 +33,12 @@ class PoissonRemove(Pair):
 
     base: Pair
     rate: Fraction
-    quick = False
+    words = "that of a sampled record taken away"
+
+    @property
+    def effort(self) -> int:  # type: ignore[override]  # a property here
+        """Only normal bases have a float formula of their own."""
+        return 1 if isinstance(self.base, NormalPair) else 2
 
     @property
     def composes(self) -> bool:  # type: ignore[override]  # a property here
@@ -91,7 +96,12 @@ class PoissonAdd(Pair):
     base: Pair  # (Q, P)
     reverse: Pair  # (P, Q)
     rate: Fraction
-    quick = False
+    words = "that of a sampled record added"
+
+    @property
+    def effort(self) -> int:  # type: ignore[override]  # a property here
+        """Only normal bases have a float formula of their own."""
+        return 1 if isinstance(self.base, NormalPair) else 2
 
     @property
     def composes(self) -> bool:  # type: ignore[override]  # a property here
@@ -144,7 +154,12 @@ class Glued(Pair):
 
     base: Pair  # symmetric
     rate: Fraction
-    quick = False
+    words = "that of a record exchanged in a sample"
+
+    @property
+    def effort(self) -> int:  # type: ignore[override]  # a property here
+        """Only normal bases have a float formula of their own."""
+        return 1 if isinstance(self.base, NormalPair) else 2
 
     @property
     def composes(self) -> bool:  # type: ignore[override]  # a property here

@@ -105,6 +105,9 @@ class Parallel(Mechanism):
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a mechanism is a value: {name} cannot be set")
 
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a mechanism is a value: {name} cannot be deleted")
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Parallel) and (self.blocks, self.neighbours) == (other.blocks, other.neighbours)
 

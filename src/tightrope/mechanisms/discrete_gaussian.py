@@ -51,6 +51,7 @@ class DiscreteNormalPair(Pair):
 
     variance: Fraction
     shift: int
+    words = "the discrete Gaussian's, on a lattice"
 
     def call(self, x: Ball) -> Ball:
         """P[Y > xσ²/Δ − Δ/2] − e^x P[Y > xσ²/Δ + Δ/2]."""

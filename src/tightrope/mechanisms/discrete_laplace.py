@@ -64,6 +64,7 @@ class DiscreteLaplacePair(Pair):
 
     scale: Fraction
     shift: int
+    words = "the discrete Laplace's"
 
     def _r(self, power: Ball | int) -> Ball:
         return (-ball(1 / self.scale) * power).exp()

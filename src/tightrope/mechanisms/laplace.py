@@ -59,6 +59,7 @@ class LaplacePair(Pair):
     """Two Laplace densities ε₀ scales apart: half the mass at loss ε₀, e^{−ε₀}/2 at −ε₀, a density between."""
 
     epsilon: Fraction
+    words = "Laplace's: a density between two atoms"
 
     def call(self, x: Ball) -> Ball:
         """1 − e^{(x−ε₀)/2} between −ε₀ and ε₀."""

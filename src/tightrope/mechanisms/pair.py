@@ -45,6 +45,7 @@ class UnequalPair(Pair):
     s1: Fraction
     m2: Fraction
     s2: Fraction
+    words = "a quadratic of a normal variable"
 
     def call(self, x: Ball) -> Ball:
         """The optimal event lies outside or between the roots of a quadratic."""

@@ -19,6 +19,11 @@ from tightrope.theorems import Source, theorem
 class Stated(Leaf):
     """A guarantee taken as given. ``notion`` is the curve it states."""
 
+    @property
+    def vanishes(self) -> bool:
+        """Whether it says that the output does not depend on the record at all: a divergence of 0 means P = Q."""
+        return False
+
 
 @dataclass(frozen=True, init=False, repr=False)
 class Pure(Stated):
@@ -34,6 +39,11 @@ class Pure(Stated):
 
     def __init__(self, epsilon: Number) -> None:
         self._set(epsilon=nonnegative("epsilon", epsilon))
+
+    @property
+    def vanishes(self) -> bool:
+        """Whether P = Q follows."""
+        return self.epsilon == 0
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -79,6 +89,11 @@ class ZCDP(Stated):
         """ξ = δ = 0 is not printed."""
         return {"xi": 0, "delta": 0}
 
+    @property
+    def vanishes(self) -> bool:
+        """Whether P = Q follows."""
+        return self.delta == 0 and self.rho + self.xi == 0
+
 
 @dataclass(frozen=True, init=False, repr=False)
 class TCDP(Stated):
@@ -98,6 +113,11 @@ class TCDP(Stated):
         if self.omega <= 1:
             raise BadParameter("omega", omega, "must be greater than 1")
 
+    @property
+    def vanishes(self) -> bool:
+        """Whether P = Q follows."""
+        return self.rho == 0
+
 
 @dataclass(frozen=True, init=False, repr=False)
 class CDP(Stated):
@@ -115,6 +135,11 @@ class CDP(Stated):
     def __init__(self, mu: Number, tau: Number) -> None:
         self._set(mu=nonnegative("mu", mu), tau=nonnegative("tau", tau))
 
+    @property
+    def vanishes(self) -> bool:
+        """Whether P = Q follows."""
+        return self.mu == 0
+
 
 @dataclass(frozen=True, init=False, repr=False)
 class GDP(Stated):
@@ -130,6 +155,11 @@ class GDP(Stated):
 
     def __init__(self, mu: Number) -> None:
         self._set(mu=nonnegative("mu", mu))
+
+    @property
+    def vanishes(self) -> bool:
+        """Whether P = Q follows."""
+        return self.mu == 0
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -154,6 +184,11 @@ class RDP(Stated):
         if len({a for a, _ in points}) != len(points):
             raise BadParameter("curve", curve, "states one order twice")
         self._set(orders=tuple(a for a, _ in points), values=tuple(e for _, e in points))
+
+    @property
+    def vanishes(self) -> bool:
+        """Whether P = Q follows."""
+        return min(self.values) == 0
 
     def __str__(self) -> str:
         inner = ", ".join(f"{written(a)}: {written(e)}" for a, e in zip(self.orders, self.values, strict=True))
