@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import resources
 from typing import Any, Generic, Literal, ParamSpec, TypeVar
 
 Kind = Literal["equal", "upper", "lower"]
@@ -114,6 +113,8 @@ class Step:
 @cache
 def bibliography() -> dict[str, str]:
     """The entries of ``references.bib`` by key."""
+    from importlib import resources  # slow to load, and only needed to cite
+
     text = resources.files("tightrope").joinpath("references.bib").read_text(encoding="utf-8")
     entries: dict[str, str] = {}
     for chunk in text.split("\n@")[0:]:

@@ -1,7 +1,7 @@
 """Every printed test vector that the package reaches lies in the enclosure of the function that computes it.
 
-Three tables cover ``vectors.json`` exactly: ANSWERS (enclosed, and the enclosure is narrow), BOUNDS (a printed bound that
-the package improves on, or one it meets from above), LATER (what belongs to work that is not here yet, with the reason).
+Three tables cover ``vectors.json`` exactly: ANSWERS (enclosed, and the enclosure is narrow), BOUNDS (a printed bound
+that the package improves on, or one it meets from above), LATER (what belongs to work not here yet, with the reason).
 """
 
 from __future__ import annotations
@@ -344,7 +344,7 @@ ANSWERS = {
 CORRECTED = {
     # Printed wrong from its twelfth digit on: the truth is 1 − e^{−3/2}.
     "optimal_delta a=3 tau=2 eps=.5 (p=1 branch, 1-exp(eps-tau))": "0.77686983985157017",
-    # Printed wrong in its last two digits: the maximum over pairs of coins, by bisection with 40 digits, is 0.11966574072975864259314.
+    # Printed wrong in its last two digits: this is the maximum over pairs of coins, by bisection with 40 digits.
     "optimal_delta a=1.5 tau=.3 eps=.7": "0.11966574072975864259314",
 }
 
@@ -557,7 +557,8 @@ LATER = {
         "odometer fixed-lambda tuned at V=.25, at V=.1",
         "filter DP: eps_i=.1 x 20, dp=1e-6",
         "OR filter counterexample eps=2 d=.01 orders 4,64: reached delta (must be refused)",
-        "optimal-composition filter counterexample eps=1 d=.05 RR steps .2,.4,.8 max 8: reached delta (must be refused)",
+        "optimal-composition filter counterexample eps=1 d=.05 RR steps .2,.4,.8 max 8: "
+        "reached delta (must be refused)",
         "Chernoff Pr[L>5] SGM T=1000",
     ],
     "sampling with replacement": ["amp with replacement n=1000 m=10: q", "with-repl eta n=10 m=3"],

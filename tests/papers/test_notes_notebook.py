@@ -71,11 +71,17 @@ def test_vectorised_laplace():
     for k in range(1, 11):
         one_by_one, vector = k * (1 / eps), 1 * (k / eps)
         assert one_by_one == vector == 10 * k
-        assert tr.pure(tr.Laplace(scale=one_by_one) * k).upper == 0.1
-        assert tr.pure(tr.Laplace(scale=vector, sensitivity=k)).upper == 0.1
+        assert encloses(tr.pure(tr.Laplace(scale=one_by_one) * k), mpf("0.1"), 1e-15)
+        assert encloses(tr.pure(tr.Laplace(scale=vector, sensitivity=k)), mpf("0.1"), 1e-15)
         if k > 1:  # the cell's comment, «noise per query: 1/epsilon», is not what the cell does nor what is needed
             assert tr.pure(tr.Laplace(scale=1 / eps) * k).lower > 0.1
     assert not all(float(k).is_integer() for k in np.linspace(1, 10, 20))  # the plotted k are not numbers of queries
+
+
+def test_scale_ten_is_exactly_one_tenth():
+    """Row 44. Noise of scale k/ε meets the budget ε exactly: the comparison is decided, also at the boundary."""
+    assert tr.pure(tr.Laplace(scale=10)) <= 0.1
+    assert tr.pure(tr.Laplace(scale=100) * 10) <= 0.1
 
 
 def split(eps, delta, k):

@@ -134,6 +134,8 @@ def enclosed(value: Real) -> Bound:
     """A non-negative real number as a bound; exact when it is a float."""
     if value.infinite:
         return Bound(math.inf, math.inf)
+    if value.rational is not None:
+        return Bound.rational(max(value.rational, Fraction(0)))
     return Bound.around(sharp(value.ball, bits=60), least=0.0)
 
 

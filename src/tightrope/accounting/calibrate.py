@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -76,8 +75,10 @@ def _maker(mechanism: Callable[..., Mechanism] | str) -> Maker:
         return lambda x: parse(mechanism.replace("?", shortest(x)))
     if not callable(mechanism):
         raise BadParameter("mechanism", mechanism, "must be a function of one number, or text with one '?'")
+    from inspect import signature  # slow to load, and only needed here
+
     try:
-        inspect.signature(mechanism).bind(0)
+        signature(mechanism).bind(0)
     except TypeError:
         raise BadParameter("mechanism", mechanism, "must take exactly one number") from None
     return lambda x: mechanism(int(x) if x.denominator == 1 else x)

@@ -18,6 +18,7 @@ from tightrope.curves.concentrated import ZeroConcentrated
 from tightrope.curves.gaussian import GaussianDP
 from tightrope.curves.loss import Loss
 from tightrope.curves.mean_concentrated import MeanConcentrated
+from tightrope.curves.profile_renyi import profile_has_renyi
 from tightrope.curves.pure import Pure
 from tightrope.curves.renyi import Renyi, SmallestRenyi
 from tightrope.curves.sampled_replace import loss_of_poisson_replacement
@@ -276,9 +277,20 @@ def _of_sample(mechanism: Poisson | WithoutReplacement) -> Facts:
         line = Step(result.rule.id, name, 1, str(result.curve))
         _keep(known, result.notion, Fact(result.curve, kind, (*before.steps, line)))
     known = _converted(known)
+    _integrate_renyi(known, name)
     if isinstance(mechanism, Poisson) and mechanism.relation == "replace":
         return _exchanged(base, _doubled(known, name), mechanism)
     return known
+
+
+def _integrate_renyi(known: Facts, name: str) -> None:
+    """A bounded loss without a formula for its moments still has them through its profile."""
+    law = known.get(Loss)
+    if law is None or loss.loss_has_renyi(law.curve) is not None:
+        return
+    curve = profile_has_renyi(law.curve)
+    if curve is not None:
+        _keep(known, Renyi, Fact(curve, "upper", (*law.steps, Step(profile_has_renyi.id, name, 1, str(curve)))))
 
 
 def _exchanged(base: Facts, known: Facts, mechanism: Poisson) -> Facts:

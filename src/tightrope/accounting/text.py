@@ -6,8 +6,6 @@ call := NAME "(" args ")"; values are numbers, p/q, true, false, relation names,
 
 from __future__ import annotations
 
-import difflib
-import inspect
 import re
 from collections.abc import Callable
 from fractions import Fraction
@@ -147,7 +145,9 @@ class _Parser:
     def name(self, known: list[str], what: str) -> tuple[str, int]:
         kind, value, position = self.tokens[self.at]
         if kind != "name" or value not in known:
-            close = difflib.get_close_matches(value, known, 1)
+            from difflib import get_close_matches  # slow to load, and only needed to help
+
+            close = get_close_matches(value, known, 1)
             hint = f"Did you mean {close[0]!r}?" if close else f"Known: {', '.join(sorted(known))}."
             raise BadText(self.text, position, f"{value or 'the end'!r} is not a known {what}", hint)
         self.at += 1
@@ -163,11 +163,13 @@ class _Parser:
         return self.made(getattr(mechanism, name), name, position)
 
     def made(self, maker: Callable[..., Mechanism], name: str, position: int) -> Mechanism:
+        from inspect import Signature, signature  # slow to load, and only needed to read text
+
         args, named = self.arguments()
         try:
-            inspect.signature(maker).bind(*args, **named)
+            signature(maker).bind(*args, **named)
         except TypeError as wrong:
-            given = f"{name}{inspect.signature(maker).replace(return_annotation=inspect.Signature.empty)}"
+            given = f"{name}{signature(maker).replace(return_annotation=Signature.empty)}"
             plain = re.sub(r": [^,=)]+", "", given).replace("'", "")
             raise BadText(self.text, position, f"{name}: {wrong}", f"Its form is {plain}.") from None
         return maker(*args, **named)

@@ -69,7 +69,8 @@ class PoissonReplace(Pair):
     source=Source("tightrope", "sampling pairs"),
 )
 def loss_of_poisson_replacement(c: Loss, rate: Fraction) -> Loss | None:
-    """On a Poisson sample under replace the pair ((1−q)N(0,1) + qN(c,1), (1−q)N(0,1) + qN(−c,1)) dominates and is attained."""
+    """On a Poisson sample under replace the pair ((1−q)N(0,1) + qN(c,1), (1−q)N(0,1) + qN(−c,1)) dominates and is
+    attained."""
     parts = merged(c.remove)
     if c.add is not None or len(parts) != 1 or parts[0][1] != 1 or not isinstance(parts[0][0], NormalPair):
         return None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
-from tightrope.numerics.balls import Ball, lower_float, upper_float
+from tightrope.numerics.balls import LARGEST, Ball, lower_float, upper_float
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,21 @@ class Bound:
         lower = min(max(lower_float(b), least), most) + 0.0  # no −0.0
         upper = max(min(upper_float(b), most), least) + 0.0
         return cls(lower, upper)
+
+    @classmethod
+    def rational(cls, x: Fraction) -> Bound:
+        """The floats next to an exact number on both sides; one float when it is one."""
+        try:
+            near = float(x)
+        except OverflowError:
+            near = math.copysign(math.inf, x)
+        if math.isinf(near):
+            return cls(LARGEST, math.inf) if x > 0 else cls(-math.inf, -LARGEST)
+        exact = Fraction(near)
+        return cls(
+            near if exact <= x else math.nextafter(near, -math.inf),
+            near if exact >= x else math.nextafter(near, math.inf),
+        )
 
     def __contains__(self, x: float) -> bool:
         return self.lower <= x <= self.upper

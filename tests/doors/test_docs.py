@@ -1,0 +1,143 @@
+"""The documents: every example runs, every public name, command and theorem is described, every link leads somewhere."""
+
+import doctest
+import re
+import runpy
+import sys
+
+import pytest
+from click.testing import CliRunner
+from documents import DOCUMENTS, ROOT, blocks, everything
+
+import tightrope as tr
+from tightrope.accounting.text import LEAVES, METHODS
+from tightrope.cli.main import cli
+from tightrope.theorems import REGISTRY
+
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def name(path):
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("path", [p for p in DOCUMENTS if any(">>>" in b for _, b in blocks(p, "python"))], ids=name)
+def test_python_examples_run(path):
+    examples = []
+    for line, block in blocks(path, "python"):
+        for example in doctest.DocTestParser().get_examples(block):
+            example.lineno += line
+            examples.append(example)
+    told = []
+    test = doctest.DocTest(examples, {}, path.name, str(path), 0, None)
+    result = doctest.DocTestRunner(optionflags=FLAGS, verbose=False).run(test, out=told.append)
+    assert result.attempted > 0
+    assert result.failed == 0, "".join(told)
+
+
+def test_python_blocks_are_examples():
+    for path in DOCUMENTS:
+        for line, block in blocks(path, "python"):
+            assert ">>>" in block, f"{name(path)}:{line} is not run"
+
+
+@pytest.mark.parametrize("path", [p for p in DOCUMENTS if any("$ tightrope" in b for _, b in blocks(p, "console"))], ids=name)
+def test_console_examples_run(path):
+    for line, block in blocks(path, "console"):
+        for command, expected in re.findall(r"^\$ tightrope (.*)\n((?:(?!\$ ).*\n)*)", block, re.M):
+            result = CliRunner().invoke(cli, command)
+            ok = doctest.OutputChecker().check_output(expected, result.output, FLAGS)
+            assert ok, f"{name(path)}:{line}\n{result.output}"
+
+
+@pytest.mark.parametrize("public", tr.__all__)
+def test_public_names_are_described(public):
+    described = "\n".join((ROOT / "docs" / page).read_text(encoding="utf-8") for page in ("mechanisms.md", "questions.md"))
+    assert re.search(rf"`(tr\.)?{public}\b", described), f"{public} is not described"
+
+
+@pytest.mark.parametrize("text", [*LEAVES, *METHODS, "parallel"])
+def test_text_names_are_described(text):
+    page = (ROOT / "docs" / "mechanisms.md").read_text(encoding="utf-8")
+    assert re.search(rf"`\.?{text}[`(]", page), f"{text} is not described"
+
+
+@pytest.mark.parametrize("leaf", LEAVES.values(), ids=lambda leaf: leaf.text_name)
+def test_parameters_are_described(leaf):
+    page = (ROOT / "docs" / "mechanisms.md").read_text(encoding="utf-8")
+    row = next(line for line in page.splitlines() if f"`{leaf.text_name}`" in line)
+    for parameter in leaf.__dataclass_fields__ if leaf is not tr.RDP else ("order", "epsilon"):
+        assert re.search(rf"`[^`]*\b{parameter}\b", row), f"{parameter} of {leaf.text_name} is not described"
+
+
+def test_commands_and_options_are_described():
+    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    for command in cli.commands.values():
+        assert f"`tightrope {command.name}" in page
+        row = next(line for line in page.splitlines() if f"`tightrope {command.name}" in line)
+        for parameter in command.params:
+            if parameter.param_type_name == "option":
+                assert any(option in row for option in parameter.opts), f"{parameter.opts} of {command.name} is not described"
+
+
+@pytest.mark.parametrize("theorem", REGISTRY.values(), ids=list(REGISTRY))
+def test_theorems_are_listed(theorem):
+    page = (ROOT / "docs" / "theorems.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if line.startswith(f"| `{theorem.id}` |")]
+    assert len(rows) == 1
+    assert f"| {theorem.kind} |" in rows[0]
+
+
+def test_theorem_table_is_current():
+    made = runpy.run_path(str(ROOT / "docs" / "make_theorems.py"))
+    page = (ROOT / "docs" / "theorems.md").read_text(encoding="utf-8")
+    assert made["updated"](page) == page, "run python docs/make_theorems.py"
+
+
+def test_own_theorems_are_proved_here():
+    page = (ROOT / "docs" / "theorems.md").read_text(encoding="utf-8")
+    proofs = page.partition("## Proofs")[2]
+    for theorem in REGISTRY.values():
+        if theorem.source.key == "tightrope" or "docs/theorems.md" in theorem.source.where:
+            assert f"`{theorem.id}`" in proofs, f"{theorem.id} is proved nowhere"
+
+
+def test_figure_is_current():
+    made = runpy.run_path(str(ROOT / "docs" / "figures" / "make.py"))
+    drawn = (ROOT / "docs" / "figures" / "gaussian-queries.svg").read_text(encoding="utf-8")
+    assert made["figure"]() == drawn, "run python docs/figures/make.py"
+
+
+def test_links_lead_somewhere():
+    for path in DOCUMENTS:
+        for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8")):
+            if not target.startswith("http"):
+                assert (path.parent / target).exists(), f"{name(path)} links to {target}"
+
+
+def test_every_page_is_in_the_index():
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    tree = index.partition("{toctree}")[2].split()
+    pages = [p.stem for p in (ROOT / "docs").glob("*.md") if p.stem != "index"]
+    assert set(pages) <= set(tree)
+    listed = (ROOT / "docs" / "decisions" / "index.md").read_text(encoding="utf-8")
+    for record in (ROOT / "docs" / "decisions").glob("0*.md"):
+        assert record.name in listed
+
+
+def test_changes_keep_a_heading_for_numbers():
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    for release in changes.split("\n## ")[1:]:
+        assert "### Numbers" in release
+    assert f"\n## {tr.__version__}" in changes
+
+
+@pytest.mark.parametrize("script", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.stem)
+def test_examples_run(script, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "argv", [str(script)])
+    runpy.run_path(str(script), run_name="__main__")
+    assert len(capsys.readouterr().out.splitlines()) >= 3
+
+
+def test_documents_speak_of_no_machine():
+    assert not re.search(r"/(home|work|tmp|root)/", everything())
