@@ -2,4 +2,5 @@
 
 from tightrope.cli.main import cli
 
-cli(prog_name="tightrope")
+if __name__ == "__main__":
+    cli(prog_name="tightrope")

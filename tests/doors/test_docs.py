@@ -100,6 +100,8 @@ def test_own_theorems_are_proved_here():
     for theorem in REGISTRY.values():
         if theorem.source.key == "tightrope" or "docs/theorems.md" in theorem.source.where:
             assert f"`{theorem.id}`" in proofs, f"{theorem.id} is proved nowhere"
+        if theorem.source.key == "tightrope":
+            assert f"\n### {theorem.source.where}\n".lower() in proofs.lower(), f"no section «{theorem.source.where}»"
 
 
 def test_figure_is_current():

@@ -48,7 +48,9 @@ def test_losses_add_up():
         for a, c, b in zip(P, Q, branches, strict=True)
         for x, y in zip(*b, strict=True)
     )
-    assert near(hockey_stick(*[[mpf(z.numerator) / z.denominator for z in row] for row in joint], mpf("0.5")), conditional)
+    assert near(
+        hockey_stick(*[[mpf(z.numerator) / z.denominator for z in row] for row in joint], mpf("0.5")), conditional
+    )
     assert tr.delta(tr.Table(*joint), epsilon="0.5").upper >= conditional * (1 - mpf("1e-14"))
     assert tr.pure(tr.LeakyInput("0.1") + tr.Laplace(1)).lower == math.inf  # +∞ is a value of the loss
 
@@ -78,7 +80,9 @@ def gaussian_moment(rho, lam):
     return quad(lambda x: normal(x, rho, spread) * exp(lam * x), edges)
 
 
-@pytest.mark.parametrize(("rho", "moment", "printed"), [("2", "162754.79", "20.0855"), ("0.1", "1.82211880039051", "1.14e26")])
+@pytest.mark.parametrize(
+    ("rho", "moment", "printed"), [("2", "162754.79", "20.0855"), ("0.1", "1.82211880039051", "1.14e26")]
+)
 def test_zcdp_moment_definition(rho, moment, printed):
     """Row 84. Printed exp(λ(λ+1)/ρ): violated by the Gaussian at ρ = 2, vacuous at 0.1; right is exp(λ(λ+1)ρ)."""
     r, lam = mpf(rho), mpf(2)
@@ -124,8 +128,9 @@ def test_subgaussian_properties_are_equivalent():
         assert all(tail(mpf(t) / 8) <= 2 * exp(-((mpf(t) / 8) ** 2) / k1**2) for t in range(41))
         assert all(moment(mpf(k)) ** (1 / mpf(k)) <= k2 * sqrt(mpf(k)) for k in range(1, 40))
         assert all(k * gamma(mpf(k) / 2) * k1**k <= (k2 * 2 * sqrt(mpf(k))) ** k for k in range(1, 40))
+        # (ii) ⇒ (iii)
         found = max(moment(mpf(k)) ** (1 / mpf(k)) / sqrt(mpf(k)) for k in range(1, 40))
-        assert all(mgf(s) <= exp((4 * found * s) ** 2) for s in (mpf(x) / 4 for x in range(-20, 21) if x))  # (ii) ⇒ (iii)
+        assert all(mgf(s) <= exp((4 * found * s) ** 2) for s in (mpf(x) / 4 for x in range(-20, 21) if x))
     loss = [2 * (1 - p), -2 * p]
     assert near(tr.renyi(tr.Pure(1), order=3).upper * 2,
                 log(variables["centred loss"][0](2)) + 2 * (2 * p - 1))  # fmt: skip
@@ -143,9 +148,7 @@ def test_which_lambda_in_markov():
     best = t / (2 * k3**2)
     assert exponent(best) == -mpf(1) / 4 == -(t**2) / (4 * k3**2)
     assert all(exponent(best + d) > exponent(best) for d in (-0.1, 0.1, 0.75))
-    x = tr.Gaussian(1)  # the same step on a loss: Pr[Z > λ + ρ] ≤ e^{−λ²/4ρ} at λ/2ρ, not at λ/2
-    assert 2 * Phi(-t / sqrt(2 * k3**2)) <= 2 * exp(exponent(best))
-    assert tr.zcdp(x).upper == 0.5
+    assert 2 * Phi(-t / sqrt(2 * k3**2)) <= 2 * exp(exponent(best))  # X ~ N(0, 2K₃²) has exactly this MGF
 
 
 @pytest.mark.parametrize(("eps", "tight"), [("1", "0.462117157260010"), ("0.1", None), ("3", None)])
@@ -205,7 +208,7 @@ def test_renyi_by_moments(order):
 
 
 def test_all_orders_give_zcdp():
-    """Row 94. (α, αρ)-RDP for all α is ρ-zCDP, and conversely; a stated ρ is that line. Finitely many orders are not."""
+    """Row 94. (α, αρ)-RDP for all α is ρ-zCDP, and conversely; finitely many orders are not."""
     for a in ("1.01", 3, 500):
         assert near(tr.renyi(tr.ZCDP("0.3"), order=a).upper, mpf("0.3") * mpf(a), 1e-14)
     assert encloses(tr.zcdp(tr.ZCDP("0.3")), mpf("0.3"))
@@ -257,7 +260,7 @@ def test_renyi_to_approximate():
 
 
 def best_missed(p, q, fpr):
-    """The least false-negative rate of a randomized test of «the row is p» against q, false-positive rate fpr under q."""
+    """The least false-negative rate of a randomized test of p against q, with false-positive rate fpr under q."""
     order = sorted(zip(p, q, strict=True), key=lambda ab: -(inf if ab[1] == 0 else ab[0] / ab[1]))
     caught, left = mpf(0), mpf(fpr)
     for a, b in order:
@@ -335,7 +338,11 @@ def test_laplace_mechanism():
         assert near(integral, formula, 1e-15)
         assert encloses(tr.delta(tr.Laplace(1), epsilon=other), formula)
     assert tr.pure(tr.Laplace(1)).upper == 1
-    for fpr, missed in (("0.1", "0.72817181715409547646"), ("0.3", "0.30656620097620193466"), ("0.7", "0.11036383235143269648")):
+    for fpr, missed in (
+        ("0.1", "0.72817181715409547646"),
+        ("0.3", "0.30656620097620193466"),
+        ("0.7", "0.11036383235143269648"),
+    ):
         claim = tr.tradeoff(tr.Laplace(1), fpr=fpr)
         assert claim.lower <= mpf(missed) <= claim.upper
         assert claim.upper - claim.lower < 1e-9

@@ -1,7 +1,8 @@
-"""Lecture 7, «Relaxations of Differential Privacy» (rows 1-41 of the register): right claims hold, wrong ones are shown wrong."""
+"""Lecture 7, «Relaxations of Differential Privacy» (rows 1-41): right claims hold, wrong ones are shown wrong."""
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 from mpmath import binomial
@@ -205,10 +206,11 @@ def subsampled(alpha, gamma, eps, first, closed_early=False):
 
 
 @pytest.mark.parametrize(
-    ("alpha", "right", "wrong"), [(2, "0.00163110000054118", "-0.0391567152012"), (8, "0.0250378467944", "-0.378566227624")]
+    ("alpha", "right", "wrong"),
+    [(2, "0.00163110000054118", "-0.0391567152012"), (8, "0.0250378467944", "-0.378566227624")],
 )
 def test_subsampling_without_replacement(alpha, right, wrong):
-    """Row 15. Printed: 4(ε(2) − 1), a negative divergence; right: 4(e^{ε(2)} − 1), with the whole sum inside the logarithm."""
+    """Row 15. Printed: 4(ε(2) − 1), a negative divergence; right: 4(e^{ε(2)} − 1), all of it inside the logarithm."""
     gamma = mpf("0.1")
 
     def eps(j):
@@ -223,7 +225,9 @@ def test_subsampling_without_replacement(alpha, right, wrong):
     stated = tr.RDP({j: f"{j}/50" for j in range(2, alpha + 1)}).without_replacement(1, 10)
     assert near(tr.renyi(stated, order=alpha).upper, corrected, 1e-13)
     truth = tr.renyi(tr.Gaussian(5).without_replacement(1, 10), order=alpha)  # ε(α) = α/50 exactly
-    terms = (binomial(alpha, j) * (1 - gamma) ** (alpha - j) * gamma**j * exp((j - 1) * eps(j)) for j in range(1, alpha + 1))
+    terms = (
+        binomial(alpha, j) * (1 - gamma) ** (alpha - j) * gamma**j * exp((j - 1) * eps(j)) for j in range(1, alpha + 1)
+    )
     low = log((1 - gamma) ** alpha + sum(terms)) / (alpha - 1)
     if alpha == 2:
         assert near(low, "0.000408024488609", 1e-11)
@@ -234,9 +238,7 @@ def test_subsampling_without_replacement(alpha, right, wrong):
 def test_poisson_is_a_sampler_of_its_own():
     """Row 16. Printed «Poison». Poisson sampling is a different sampler from the one of row 15, with another cost."""
     q, order = mpf("0.1"), 2
-    moment = quad(
-        lambda z: normal(z, 0, 5) * ((1 - q) + q * exp((2 * z - 1) / 50)) ** order, [-60, -20, 0, 20, 60]
-    )
+    moment = quad(lambda z: normal(z, 0, 5) * ((1 - q) + q * exp((2 * z - 1) / 50)) ** order, [-60, -20, 0, 20, 60])
     poisson = tr.renyi(tr.Gaussian(5).poisson("0.1"), order=order)
     assert encloses(poisson, log(moment))
     assert poisson.relation == "add-remove"
@@ -245,7 +247,9 @@ def test_poisson_is_a_sampler_of_its_own():
     assert fixed.lower > poisson.upper
 
 
-@pytest.mark.parametrize(("eps", "order", "value"), [("1", "2", "0.735325664055519"), ("0.1", "32", "0.079272192282484")])
+@pytest.mark.parametrize(
+    ("eps", "order", "value"), [("1", "2", "0.735325664055519"), ("0.1", "32", "0.079272192282484")]
+)
 def test_pure_dp_as_renyi(eps, order, value):
     """Row 17. ε-DP gives (α, ε)-RDP, loosely; the tight value is that of randomized response."""
     e, a = mpf(eps), mpf(order)
@@ -260,9 +264,14 @@ def test_pure_dp_as_renyi(eps, order, value):
 
 def test_divergence_grows_with_the_order():
     """Row 18. D_α ≤ D_β for α ≤ β, up to D_∞."""
-    for mechanism in (tr.Table(P, R), tr.Laplace(1), tr.Gaussian(2).poisson("0.2"), tr.RandomizedResponse(epsilon=1, k=5)):
+    for mechanism in (
+        tr.Table(P, R),
+        tr.Laplace(1),
+        tr.Gaussian(2).poisson("0.2"),
+        tr.RandomizedResponse(epsilon=1, k=5),
+    ):
         curve = [tr.renyi(mechanism, order=a) for a in ("1.01", "1.5", 2, 3, 10, 100, math.inf)]
-        assert all(a.upper <= b.lower for a, b in zip(curve, curve[1:], strict=False))
+        assert all(a.upper <= b.lower for a, b in pairwise(curve))
 
 
 def test_renyi_to_approximate():
@@ -366,7 +375,7 @@ def test_gaussian():
 
 
 def test_proof_of_gaussian():
-    """Rows 27, 28, 29. The second line lacks ∫…dx, the next two have wrong signs; the corrected lines all equal 12.915."""
+    """Rows 27, 28, 29. The second line lacks ∫…dx, the next two have wrong signs; corrected, all equal 12.915."""
     claim = tr.renyi(tr.Gaussian(sigma="1.7", sensitivity="1.3"), order="3.5")
     truth = exp((ORDER - 1) * mpf(claim.upper))
     f, a = SHIFT, ORDER
@@ -457,7 +466,7 @@ def test_tail_of_the_loss(lam):
 
 
 def test_zcdp_closure_properties_and_no_amplification():
-    """Row 37. Composition, groups and post-processing hold; the zCDP parameter of a sampled Gaussian is not amplified."""
+    """Row 37. Composition, groups and post-processing hold; ρ of a sampled Gaussian is not amplified."""
     assert near(tr.zcdp(tr.Gaussian(2) * 3 + tr.Laplace(2)).upper, tr.zcdp(tr.Laplace(2)).upper + 0.375)
     assert tr.zcdp(tr.Gaussian(2).group(3)).upper == 9 * 0.125
     assert near(tr.zcdp(tr.ZCDP("0.1").group(3)).upper, "0.9", 1e-14)

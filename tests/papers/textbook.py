@@ -21,7 +21,9 @@ def encloses(claim, truth, width=1e-11):
     truth = mpf(truth)
     slack = mpf(10) ** -25 * abs(truth)
     inside = mpf(claim.lower) <= truth + slack and truth - slack <= mpf(claim.upper)
-    return claim.tight and inside and mpf(claim.upper) - mpf(claim.lower) <= mpf(width) * max(abs(truth), mpf(10) ** -300)
+    return (
+        claim.tight and inside and mpf(claim.upper) - mpf(claim.lower) <= mpf(width) * max(abs(truth), mpf(10) ** -300)
+    )
 
 
 def renyi(p, q, order):
@@ -119,7 +121,29 @@ def zcdp_best(rho, value):
 
 
 __all__ = [
-    "Phi", "cks_delta", "cks_epsilon", "encloses", "exp", "findroot", "gaussian_delta", "gaussian_epsilon",
-    "hockey_stick", "inf", "isinf", "kl", "least", "log", "max_divergence", "mp", "mpf", "near", "normal", "pi",
-    "quad", "renyi", "sqrt", "worst_event", "zcdp_best",
+    "Phi",
+    "cks_delta",
+    "cks_epsilon",
+    "encloses",
+    "exp",
+    "findroot",
+    "gaussian_delta",
+    "gaussian_epsilon",
+    "hockey_stick",
+    "inf",
+    "isinf",
+    "kl",
+    "least",
+    "log",
+    "max_divergence",
+    "mp",
+    "mpf",
+    "near",
+    "normal",
+    "pi",
+    "quad",
+    "renyi",
+    "sqrt",
+    "worst_event",
+    "zcdp_best",
 ]

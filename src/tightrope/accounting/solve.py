@@ -52,18 +52,22 @@ def _answer(route: Route, bound: Bound, witness: Witness) -> Answer:
 
 def best_epsilon(m: Mechanism, delta: Fraction) -> Answer:
     """The least proved ε at this δ in (0, 1)."""
-    return _best(m, lambda route: epsilon_by(route, delta), lambda profile: profile.epsilon(delta)[0].lower)
+    return _best(m, lambda route: epsilon_by(route, delta), lambda profile: profile.epsilon(delta)[0].lower, effort=0)
 
 
 def best_delta(m: Mechanism, epsilon: Fraction) -> Answer:
     """The least proved δ at this ε."""
-    return _best(m, lambda route: delta_by(route, epsilon), lambda profile: lower_float(profile.prove(epsilon, {})))
+
+    def lower(profile: Profile) -> float:
+        return lower_float(profile.prove(epsilon, profile.find(epsilon)))
+
+    return _best(m, lambda route: delta_by(route, epsilon), lower, effort=1)
 
 
-def _best(m: Mechanism, by: Callable[[Route], Answer], lower: Callable[[Profile], float]) -> Answer:
+def _best(m: Mechanism, by: Callable[[Route], Answer], lower: Callable[[Profile], float], effort: int) -> Answer:
     best, paired = NOTHING, False
     for route in routes(m):
-        if route.effort or (route.name == "rdp-optimal" and (paired or best.route not in ("rdp", "zcdp"))):
+        if route.effort > effort or (route.name == "rdp-optimal" and (paired or best.route not in ("rdp", "zcdp"))):
             continue  # it sharpens the Rényi routes by a trifle: worth the wait only where nothing else is known
         try:
             found = by(route)

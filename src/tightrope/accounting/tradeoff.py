@@ -11,12 +11,14 @@ from tightrope.accounting.claim import Claim, Question
 from tightrope.accounting.routes import Route, exact_route, lower_losses, routes
 from tightrope.accounting.solve import Answer
 from tightrope.curves.composed_loss import evaluator
+from tightrope.curves.concentrated import joint_failure
 from tightrope.curves.loss import Call, Loss, Parts
 from tightrope.errors import NotCertified
 from tightrope.mechanisms.base import Mechanism
-from tightrope.numerics.balls import Ball, ball, lower_float, precision, upper_float
+from tightrope.numerics.balls import Ball, ball, lower_float, precision, sharp, upper_float
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.exact import Number, probability, shortest
+from tightrope.numerics.real import largest
 from tightrope.theorems import Source, Step, theorem
 
 _BITS = 192
@@ -115,6 +117,9 @@ def _exact(m: Mechanism, fpr: Fraction) -> Bound | None:
     assert law is not None
     if fpr == 1:
         return Bound(0.0, 0.0)
+    if fpr == 0:  # the best ε runs to ∞: what remains is the mass that gives the record away
+        leaks = [joint_failure([(pair.infinite(), n) for pair, n in parts]) for parts in law.curve.directions]
+        return Bound.around(sharp(lambda: 1 - largest(leaks).ball()), 0.0, 1.0)
     found = [_one(parts, fpr) for parts in law.curve.directions]
     return Bound(min(b.lower for b in found), min(b.upper for b in found))
 

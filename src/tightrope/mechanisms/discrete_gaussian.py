@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from tightrope.curves.concentrated import ZeroConcentrated
-from tightrope.curves.loss import Loss, Pair
+from tightrope.curves.loss import Call, Loss, Pair
 from tightrope.mechanisms.base import Leaf
 from tightrope.numerics import discrete_normal
 from tightrope.numerics.balls import Ball, ball
+from tightrope.numerics.discrete_normal_sum import discrete_normal_sum_call
 from tightrope.numerics.exact import Number, count, positive
 from tightrope.numerics.real import UNBOUNDED, Real, real
 from tightrope.theorems import Source, theorem
+
+WIDEST = 100**2  # the largest σ² for which several copies are summed on their lattice
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -56,6 +60,14 @@ class DiscreteNormalPair(Pair):
     def call(self, x: Ball) -> Ball:
         """P[Y > xσ²/Δ − Δ/2] − e^x P[Y > xσ²/Δ + Δ/2]."""
         return discrete_normal.call(self.variance, self.shift, x)
+
+    def repeated(self, copies: int) -> Call | None:
+        """A lattice sum, for noise that is not too wide."""
+        if copies == 1:
+            return self.call
+        if self.variance > WIDEST:
+            return None
+        return partial(discrete_normal_sum_call, self.variance, self.shift, copies)
 
     def tail(self, x: Ball) -> Ball:
         """P[L > x]."""

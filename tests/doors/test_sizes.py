@@ -1,0 +1,22 @@
+"""Files stay small enough to be read: the median of the package at most 150 lines, no file over 400."""
+
+import statistics
+
+import pytest
+from documents import ROOT
+
+SOURCES = sorted((ROOT / "src" / "tightrope").rglob("*.py"))
+OTHERS = sorted(p for folder in ("tests", "benchmarks", "docs", "examples") for p in (ROOT / folder).rglob("*.py"))
+
+
+def lines(path):
+    return len(path.read_text(encoding="utf-8").splitlines())
+
+
+@pytest.mark.parametrize("path", [*SOURCES, *OTHERS], ids=lambda p: str(p.relative_to(ROOT)))
+def test_no_file_is_long(path):
+    assert lines(path) <= 400
+
+
+def test_the_median_file_is_short():
+    assert statistics.median(lines(path) for path in SOURCES) <= 150
