@@ -37,8 +37,8 @@ def table() -> str:
     parts = []
     for role, title in ROLES.items():
         found = [t for t in REGISTRY.values() if t.role == role]
-        lines = [f"### {title}", "", "| theorem | kind | statement | source |", "|---|---|---|---|", *(row(t) for t in found), ""]
-        parts.append("\n".join(lines))
+        head = [f"### {title}", "", "| theorem | kind | statement | source |", "|---|---|---|---|"]
+        parts.append("\n".join([*head, *(row(t) for t in found), ""]))
     return "\n".join(parts) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""The documents: every example runs, every public name, command and theorem is described, every link leads somewhere."""
+"""The documents: examples run, every public name, command and theorem is described, links lead somewhere."""
 
 import doctest
 import re
@@ -21,7 +21,11 @@ def name(path):
     return str(path.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("path", [p for p in DOCUMENTS if any(">>>" in b for _, b in blocks(p, "python"))], ids=name)
+def holding(words, language):
+    return [path for path in DOCUMENTS if any(words in block for _, block in blocks(path, language))]
+
+
+@pytest.mark.parametrize("path", holding(">>>", "python"), ids=name)
 def test_python_examples_run(path):
     examples = []
     for line, block in blocks(path, "python"):
@@ -41,7 +45,7 @@ def test_python_blocks_are_examples():
             assert ">>>" in block, f"{name(path)}:{line} is not run"
 
 
-@pytest.mark.parametrize("path", [p for p in DOCUMENTS if any("$ tightrope" in b for _, b in blocks(p, "console"))], ids=name)
+@pytest.mark.parametrize("path", holding("$ tightrope", "console"), ids=name)
 def test_console_examples_run(path):
     for line, block in blocks(path, "console"):
         for command, expected in re.findall(r"^\$ tightrope (.*)\n((?:(?!\$ ).*\n)*)", block, re.M):
@@ -52,7 +56,8 @@ def test_console_examples_run(path):
 
 @pytest.mark.parametrize("public", tr.__all__)
 def test_public_names_are_described(public):
-    described = "\n".join((ROOT / "docs" / page).read_text(encoding="utf-8") for page in ("mechanisms.md", "questions.md"))
+    pages = [ROOT / "docs" / page for page in ("mechanisms.md", "questions.md")]
+    described = "\n".join(page.read_text(encoding="utf-8") for page in pages)
     assert re.search(rf"`(tr\.)?{public}\b", described), f"{public} is not described"
 
 
@@ -75,9 +80,8 @@ def test_commands_and_options_are_described():
     for command in cli.commands.values():
         assert f"`tightrope {command.name}" in page
         row = next(line for line in page.splitlines() if f"`tightrope {command.name}" in line)
-        for parameter in command.params:
-            if parameter.param_type_name == "option":
-                assert any(option in row for option in parameter.opts), f"{parameter.opts} of {command.name} is not described"
+        for option in [p for p in command.params if p.param_type_name == "option"]:
+            assert any(f"`{form}" in row for form in option.opts), f"{option.opts} of {command.name} is not described"
 
 
 @pytest.mark.parametrize("theorem", REGISTRY.values(), ids=list(REGISTRY))

@@ -154,11 +154,12 @@ class Densities:
         a, low, high = number(fpr), mpf(-60), mpf(60)
         for _ in range(50):  # the threshold's error enters squared
             t = (low + high) / 2
-            low, high = (t, high) if self._null(t) > a else (low, t)
+            low, high = (t, high) if self.null(t) > a else (low, t)
         t = high
-        return 1 - self.tail(t) - mp.exp(t) * (a - self._null(t))
+        return 1 - self.tail(t) - mp.exp(t) * (a - self.null(t))
 
-    def _null(self, t) -> mpf:
+    def null(self, t) -> mpf:
+        """Q[ln(p/q) > t]."""
         return mp.fsum(_integral(self.q, u, v) for u, v, above in self._pieces(t) if above)
 
     def sampled(self, rate) -> Densities:
@@ -179,13 +180,13 @@ NODES = None
 
 
 def _integral(f: Callable, a: mpf, b: mpf) -> mpf:
-    """Gauss–Legendre, 40 nodes on each of 6 equal parts: 25 digits for a normal density over a dozen deviations."""
+    """Gauss–Legendre, 24 nodes on each of 4 equal parts: 20 digits for a normal density over a dozen deviations."""
     global NODES
     if NODES is None:
-        NODES = _gauss(40)
+        NODES = _gauss(24)
     total = mpf(0)
-    for i in range(6):
-        left, half = a + (b - a) * i / 6, (b - a) / 12
+    for i in range(4):
+        left, half = a + (b - a) * i / 4, (b - a) / 8
         total += half * mp.fsum(w * f(left + half * (1 + x)) for x, w in NODES)
     return total
 

@@ -228,11 +228,10 @@ def test_gdp_is_where_the_gaussian_tradeoff_first_touches(leaf):
     """μ ≥ Φ⁻¹(1−a) − Φ⁻¹(f(a)) for every false-positive rate a, with equality at the worst one."""
     claim = tr.gdp(leaf)
     truth = LEAF_FIRST[leaf]
-    if isinstance(truth, d.Densities):
-        rates = [_middle(truth)]
+    if isinstance(truth, d.Densities):  # these touch where both errors are equal: the test L > 0
+        needed = _mu(truth.null(0), 1 - truth.tail(0))
     else:
-        rates = _knots(truth)
-    needed = max(_mu(a, truth.missed(a)) for a in rates)
+        needed = max(_mu(a, truth.missed(a)) for a in _knots(truth))
     assert claim.upper >= needed * (1 - mpf(10) ** -11)
     if claim.tight:
         assert claim.lower <= needed * (1 + mpf(10) ** -11)
@@ -257,17 +256,8 @@ def _knots(truth):
     return [mpf(0)] * (truth.largest() > 400) + [s for s in sums if mpf(10) ** -15 < s < 1 - mpf(10) ** -15]
 
 
-def _middle(truth):
-    """Where both errors are equal: half-lines, by symmetry at the middle of the two centres."""
-    low, high = mpf("0.0001"), mpf("0.4999")
-    for _ in range(40):
-        middle = (low + high) / 2
-        low, high = (middle, high) if truth.missed(middle) > middle else (low, middle)
-    return low
-
-
 @pytest.mark.parametrize(
-    "p, q",
+    ("p", "q"),
     [(["0.5", "0.5", "0"], ["0.3", "0.3", "0.4"]), (["0.6", "0.4", "0"], ["0.3", "0.3", "0.4"])],
 )
 def test_gdp_of_a_table_that_leaks_in_the_other_direction_only(p, q):
@@ -365,7 +355,7 @@ def noisy_max(epsilon, scores):
 
 
 @pytest.mark.parametrize(
-    "leaf, law, epsilon",
+    ("leaf", "law", "epsilon"),
     [
         (tr.Exponential(1), exponential, 1),
         (tr.PermuteAndFlip("0.8"), permute_and_flip, "0.8"),

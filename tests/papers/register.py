@@ -48,6 +48,11 @@ _rows(
         "test_first_case_of_the_conversion": (21,),
         "test_second_case_of_the_conversion": (22,),
         "test_halving_the_budget": (23,),
+    },
+)
+_rows(
+    "test_notes_relaxations_mechanisms.py",
+    {
         "test_randomized_response": (24,),
         "test_laplace": (25,),
         "test_gaussian": (26,),
@@ -90,6 +95,11 @@ _rows(
         "test_zcdp_to_approximate": (67,),
         "test_gaussian_for_zcdp": (68, 69),
         "test_zcdp_composition_of_gaussians": (70,),
+    },
+)
+_rows(
+    "test_notes_notebook_composition.py",
+    {
         "test_laplace_of_equal_variance": (72,),
         "test_advanced_composition_of_the_last_cell": (73,),
         "test_zcdp_of_the_last_cell": (74,),

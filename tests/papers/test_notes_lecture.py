@@ -113,7 +113,8 @@ def test_subgaussian_properties_are_equivalent():
             lambda k: 2 ** (k / 2) * gamma((k + 1) / 2) / gamma(mpf(1) / 2), sqrt(mpf(1) / 2),
         ),
         "uniform": (
-            lambda s: (exp(s) - exp(-s)) / (2 * s), lambda t: max(mpf(0), 1 - t), lambda k: 1 / (k + 1), sqrt(mpf(1) / 6),
+            lambda s: (exp(s) - exp(-s)) / (2 * s), lambda t: max(mpf(0), 1 - t),
+            lambda k: 1 / (k + 1), sqrt(mpf(1) / 6),
         ),
         "centred loss": (  # of randomized response: 2ε(1−p) with chance p, −2εp otherwise
             lambda s: p * exp(2 * s * (1 - p)) + (1 - p) * exp(-2 * s * p),

@@ -29,14 +29,14 @@ class _Shell(click.Group):
         """Run a subcommand; bad input exits with 2, a proof that was not found with 1."""
         try:
             return super().invoke(ctx)
+        except tr.NotCertified as wrong:
+            raise click.ClickException(str(wrong)) from None
         except tr.TightropeError as wrong:
-            raise _refusal(wrong) from None
+            raise _Refused(str(wrong)) from None
 
 
-def _refusal(wrong: tr.TightropeError) -> click.ClickException:
-    told = click.ClickException(str(wrong))
-    told.exit_code = 1 if isinstance(wrong, tr.NotCertified) else 2
-    return told
+class _Refused(click.ClickException):
+    exit_code = 2
 
 
 @click.group(cls=_Shell, epilog=EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]})

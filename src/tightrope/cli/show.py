@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tightrope import Claim, Comparison
 
 DIGITS = "#.12g"
+CLASSIC = ("rdp-classic", "zcdp-classic", "advanced", "basic")
 WHY = {
     "exact": "the law of the privacy loss is known, and δ was evaluated on it",
     "optimal": "leaky randomized response is the worst mechanism with these guarantees, and was composed exactly",
@@ -75,7 +76,7 @@ def _finite(value: float) -> float | str:
 
 
 def table(found: Comparison) -> None:
-    """Print every route with its ε, kind, what it loses, and how it gets there."""
+    """Print every route with its ε, its kind and what it loses."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -84,7 +85,8 @@ def table(found: Comparison) -> None:
     for name, justify in (("route", "left"), ("ε", "right"), ("kind", "left"), ("loses", "right")):
         grid.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]  # rich names its literals
     for row in found.rows:
-        grid.add_row(row.route, number(row.value), row.kind, _loss(row.value, found.best.value, row.kind), style=_style(row.kind))
+        loss = _loss(row.value, found.best.value, row.kind)
+        grid.add_row(row.route, number(row.value), row.kind, loss, style=_style(row.kind))
     Console(soft_wrap=False).print(grid)
 
 
@@ -109,16 +111,16 @@ def _loss(value: float, best: float, kind: str) -> str:
 
 
 def share(value: float, best: float) -> str:
-    """How much larger ``value`` is: in per cent, or how many times."""
+    """By how much ``value`` is larger, in per cent, or how many times it is the best."""
     ratio = value / best
-    return f"{ratio:.0f} times" if ratio >= 10 else f"{(ratio - 1) * 100:.2g} %"
+    return f"×{ratio:.0f}" if ratio >= 10 else f"+{(ratio - 1) * 100:.2g} %"
 
 
 def overstated(found: Comparison) -> str:
     """One line on what the classic routes would have said."""
-    best = found.best
-    classic = [r for r in found.rows if r.route in ("rdp-classic", "zcdp-classic", "advanced", "basic") and r.value > best.value > 0]
+    best = found.best.value
+    classic = [row for row in found.rows if row.route in CLASSIC and row.value > best > 0]
     if not classic:
         return "No classic route overstates this answer."
-    told = ", ".join(f"{r.route} {r.value:.4g} ({share(r.value, best.value)}{' more' if r.value < 10 * best.value else ''})" for r in classic)
-    return f"The classic answers overstate ε ≤ {number(best.value)}: {told}."
+    told = ", ".join(f"{row.route} says {row.value:.4g} ({share(row.value, best)})" for row in classic)
+    return f"The classic answers overstate ε ≤ {number(best)}: {told}."

@@ -1,0 +1,110 @@
+"""The profile of any composition whose parts have a moment generating function: one contour integral for each direction."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from tightrope.curves.loss import Loss, merged
+from tightrope.curves.profile import Profile, Witness, within_unit
+from tightrope.errors import NotCertified
+from tightrope.numerics.balls import Ball, ball, precision, sharp
+from tightrope.numerics.bound import Bound
+from tightrope.numerics.contour import ContourSum, Plan
+
+_RELATIVE = 1e-12
+_STEPS = tuple(10.0**k for k in range(-14, -3))
+
+
+@dataclass(frozen=True, eq=False)
+class ContourProfile(Profile):
+    """One sum of losses for each direction. The direction that costs more is integrated, the other bounded below it."""
+
+    sums: tuple[ContourSum, ...]
+
+    def find(self, epsilon: Fraction) -> Witness:
+        """The contour of the worse direction; for the other one the t of its Chernoff bound, or a contour too."""
+        x = float(epsilon)
+        estimates = [total.estimate(x) for total in self.sums]
+        worse = max(range(len(self.sums)), key=lambda i: estimates[i])
+        witness: Witness = {"direction": worse, **_written(self.sums[worse].plan(x, _RELATIVE))}
+        for i, total in enumerate(self.sums):
+            if i == worse:
+                continue
+            bound, t = total.chernoff(x)
+            if bound < estimates[worse] - 1e-6:
+                witness["other"] = {"t": Fraction(t)}
+            else:
+                witness["other"] = _written(total.plan(x, _RELATIVE))
+        return witness
+
+    def prove(self, epsilon: Fraction, witness: Witness) -> Ball:
+        """The larger of both directions."""
+        worse = int(witness["direction"])
+        with precision(int(witness["bits"])):
+            value = self.sums[worse].call(ball(epsilon), _plan(witness))
+        for i, total in enumerate(self.sums):
+            if i != worse:
+                value = value.max(_other(total, epsilon, witness["other"]))
+        return within_unit(value)
+
+    def epsilon(self, delta: Fraction) -> tuple[Bound, Witness]:
+        """Solve in floats, then prove both sides of the solution on one contour."""
+        leaks = [sharp(total.infinite) for total in self.sums]
+        with precision(160):
+            if any(leak >= ball(delta) for leak in leaks):
+                return Bound(math.inf if any(leak > ball(delta) for leak in leaks) else 0.0, math.inf), {}
+        goal = math.log(delta.numerator) - math.log(delta.denominator)
+        x = max(total.root(goal) for total in self.sums)
+        if x <= 0:
+            return self._at_zero(delta)
+        witness = self.find(Fraction(x))
+        upper = next((e for e in _around(x, 1) if self._compares(e, witness, delta, below=True)), None)
+        if upper is None:
+            raise NotCertified("the exact profile", f"no contour proved an ε near {x:.6g}")
+        lower = next((e for e in _around(x, -1) if self._compares(e, witness, delta, below=False)), 0.0)
+        return Bound(lower, upper), witness
+
+    def _at_zero(self, delta: Fraction) -> tuple[Bound, Witness]:
+        witness = self.find(Fraction(0))
+        if not self._compares(0.0, witness, delta, below=True):
+            raise NotCertified("the exact profile", "ε is too close to 0 to be told from it")
+        return Bound(0.0, 0.0), witness
+
+    def _compares(self, x: float, witness: Witness, delta: Fraction, below: bool) -> bool:
+        value = self.prove(Fraction(x), witness)
+        with precision(200):
+            return bool(value <= ball(delta)) if below else bool(value > ball(delta))
+
+
+def _around(x: float, sign: int) -> list[float]:
+    return [x * (1 + sign * step) for step in _STEPS]
+
+
+def _written(plan: Plan) -> Witness:
+    return {"t": plan.t, "eta": plan.eta, "count": plan.count, "bits": plan.bits}
+
+
+def _plan(witness: Witness) -> Plan:
+    return Plan(Fraction(witness["t"]), Fraction(witness["eta"]), int(witness["count"]), int(witness["bits"]))
+
+
+def _other(total: ContourSum, epsilon: Fraction, witness: Witness) -> Ball:
+    if "eta" in witness:
+        with precision(int(witness["bits"])):
+            return total.call(ball(epsilon), _plan(witness))
+    with precision(128):
+        return Ball(0).union(total.upper(ball(epsilon), Fraction(witness["t"])))
+
+
+def contour_profile(loss: Loss) -> ContourProfile | None:
+    """The contour of each direction; None when a part has no transform."""
+    sums = []
+    for parts in loss.directions:
+        found = [(pair.transform(), n) for pair, n in merged(parts)]
+        known = [(transform, n) for transform, n in found if transform is not None]
+        if len(known) < len(found):
+            return None
+        sums.append(ContourSum(known))
+    return ContourProfile(tuple(sums))
