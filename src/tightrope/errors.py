@@ -21,10 +21,16 @@ class BadParameter(TightropeError, ValueError):
 
     def __init__(self, name: str, value: object, problem: str, hint: str = "") -> None:
         self.name, self.value, self.problem, self.hint = name, value, problem, hint
-        shown = repr(value)
-        if len(shown) > 80:
-            shown = shown[:77] + "..."
-        super().__init__(f"{name} = {shown}: {problem}." + (f" {hint}" if hint else ""))
+        super().__init__(f"{name} = {_shown(value)}: {problem}." + (f" {hint}" if hint else ""))
+
+
+def _shown(value: object) -> str:
+    """A value in at most 80 characters, whatever its own repr does."""
+    try:
+        shown = " ".join(repr(value).split())
+    except Exception:  # a repr may fail in any way, and the error must still be told
+        shown = f"<{type(value).__name__}>"
+    return shown if len(shown) <= 80 else shown[:77] + "..."
 
 
 class BadText(TightropeError, ValueError):

@@ -100,11 +100,12 @@ class Atoms:
 class Densities:
     """P and Q with densities on the line, smooth between ``points`` (the first and last end the integration)."""
 
-    def __init__(self, p: Callable, q: Callable, points: Sequence) -> None:
+    def __init__(self, p: Callable, q: Callable, points: Sequence, tilted: Callable | None = None) -> None:
         self.p, self.q, self.points = p, q, [number(x) for x in points]
+        self.tilted = tilted or (lambda _: self.points)  # where p^α q^{1−α} has its mass; None if it diverges
 
     def reverse(self) -> Densities:
-        return Densities(self.q, self.p, self.points)
+        return Densities(self.q, self.p, self.points, lambda a: self.tilted(1 - a))
 
     def _excess(self, x) -> Callable:
         return lambda z: mp.log(self.p(z)) - mp.log(self.q(z)) - number(x)
@@ -132,9 +133,12 @@ class Densities:
     def renyi(self, order) -> mpf:
         """ln ∫ p^α q^{1−α} / (α − 1)."""
         a = number(order)
+        points = self.tilted(a)
+        if points is None:
+            return mp.inf
         total = mp.fsum(
             _integral(lambda z: mp.exp(a * mp.log(self.p(z)) + (1 - a) * mp.log(self.q(z))), u, v)
-            for u, v in pairwise(self.points)
+            for u, v in pairwise(points)
         )
         return mp.log(total) / (a - 1)
 
@@ -151,11 +155,17 @@ class Densities:
 
     def missed(self, fpr) -> mpf:
         """The least 1 − P(S) with Q(S) ≤ fpr: S = {L > t} with the threshold that spends fpr, ties split at random."""
-        a, low, high = number(fpr), mpf(-60), mpf(60)
-        for _ in range(50):  # the threshold's error enters squared
-            t = (low + high) / 2
-            low, high = (t, high) if self.null(t) > a else (low, t)
-        t = high
+        a, low, high = number(fpr), mpf(-8), mpf(8)
+        below, above, kept = self.null(low) - a, self.null(high) - a, 0
+        for step in range(90):  # bisection, then false position with halving; at a jump it ends as bisection
+            t = (low + high) / 2 if step < 5 or step % 4 == 0 else high - above * (high - low) / (above - below)
+            value = self.null(t) - a
+            if value > 0:
+                low, below, above, kept = t, value, above / 2 if kept > 0 else above, 1
+            else:
+                high, above, below, kept = t, value, below / 2 if kept < 0 else below, -1
+            if abs(value) < mpf(10) ** -14 or high - low < mpf(10) ** -14:  # the threshold's error enters squared
+                break
         return 1 - self.tail(t) - mp.exp(t) * (a - self.null(t))
 
     def null(self, t) -> mpf:
@@ -219,10 +229,18 @@ def normals(m1, s1, m2, s2) -> Densities:
     def density(m: mpf, s: mpf) -> Callable:
         return lambda z: mp.exp(-(((z - m) / s) ** 2) / 2) / (s * mp.sqrt(2 * mp.pi))
 
-    low, high, wide = min(m1, m2), max(m1, m2), 24 * max(s1, s2)
+    low, high, wide = min(m1, m2), max(m1, m2), 14 * max(s1, s2)
     middle = (m1 + m2) / 2
     points = [low - wide, low - wide / 2, middle, high + wide / 2, high + wide]
-    return Densities(density(m1, s1), density(m2, s2), points)
+
+    def tilted(a: mpf) -> list[mpf] | None:
+        weight = a / s1**2 + (1 - a) / s2**2
+        if weight <= 0:
+            return None
+        centre, s = (a * m1 / s1**2 + (1 - a) * m2 / s2**2) / weight, 1 / mp.sqrt(weight)
+        return [centre + s * k for k in (-14, -7, 0, 7, 14)]
+
+    return Densities(density(m1, s1), density(m2, s2), points, tilted)
 
 
 def laplaces(epsilon) -> Densities:
@@ -252,7 +270,7 @@ def discrete_laplaces(scale, shift: int) -> Atoms:
 def discrete_normals(variance, shift: int) -> Atoms:
     """P(k) ∝ e^{−k²/2σ²}."""
     v = number(variance)
-    return integers(lambda k: mp.exp(-(mpf(k) ** 2) / (2 * v)), shift, int(14 * mp.sqrt(v)) + 5)
+    return integers(lambda k: mp.exp(-(mpf(k) ** 2) / (2 * v)), shift, int(14 * mp.sqrt(v)) + 10 * shift + 5)
 
 
 def response(epsilon, k: int = 2) -> Atoms:
@@ -309,10 +327,10 @@ def two_point_renyi(p: mpf, q: mpf, order) -> mpf:
 
 def encloses(bound, truth, slack: float = 1e-13) -> bool:
     """Whether lower ≤ truth ≤ upper, up to the oracle's own rounding."""
-    room = abs(truth) * slack if mp.isfinite(truth) else mpf(0)
+    room = abs(truth) * slack + mpf(10) ** -25 if mp.isfinite(truth) else mpf(0)
     return bound.lower <= truth + room and truth - room <= bound.upper
 
 
 def tight(bound, gap: float = 1e-9) -> bool:
-    """Whether the bound is also narrow."""
-    return bound.lower == bound.upper or bound.upper - bound.lower <= gap * bound.upper
+    """Whether the bound is also narrow (the least positive float counts as 0)."""
+    return bound.lower == bound.upper or bound.upper - bound.lower <= max(gap * bound.upper, 1e-320)

@@ -316,8 +316,12 @@ def test_leaky_response_table():
     assert near(sum(printed), "1.0731058578630", 1e-13)
     assert near(sum(printed), 1 + d * e / (1 + e), 1e-25)
     assert near(sum(second), 1, 1e-28)
-    with pytest.raises(tr.BadParameter):
-        tr.Table([str(x)[:12] for x in first], [str(x)[:12] for x in printed])  # not a distribution
+    triple = ("0.675", "0.225", "0.1", 0)  # the same table with e^τ = 3
+    with pytest.raises(tr.BadParameter) as refused:
+        tr.Table(triple, ("0.225", "0.75", 0, "0.1"))  # as printed: not a distribution
+    assert refused.value.name == "q"
+    right = tr.Table(triple, ("0.225", "0.675", 0, "0.1"))
+    assert encloses(tr.delta(right, epsilon="0.5"), mpf("0.1") + mpf("0.675") - exp(mpf("0.5")) * mpf("0.225"))
     leaky = tr.LeakyRandomizedResponse(1, "0.1")
     roc(leaky, [first, second])
     for eps in ("0", "0.5", "1", "2"):

@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from textbook import (
+    L5,
     cks_epsilon,
     encloses,
     exp,
@@ -23,7 +24,6 @@ from textbook import (
 import tightrope as tr
 
 P, Q = ("0.5", "0.3", "0.2"), ("0.25", "0.15", "0.6")
-L5 = log(mpf(10) ** 5)  # ln(1/δ) for the notebook's δ = 1e-5
 
 
 def numbers(row):

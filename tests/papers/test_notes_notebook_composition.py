@@ -4,6 +4,7 @@ import math
 
 import pytest
 from textbook import (
+    L5,
     cks_epsilon,
     encloses,
     exp,
@@ -17,8 +18,6 @@ from textbook import (
 )
 
 import tightrope as tr
-
-L5 = log(mpf(10) ** 5)  # ln(1/δ) for the notebook's δ = 1e-5
 
 
 def test_laplace_of_equal_variance():

@@ -11,8 +11,8 @@ from tightrope.accounting import ask, gaussian_least, least
 from tightrope.accounting.claim import Claim
 from tightrope.accounting.text import parse
 from tightrope.errors import BadParameter, BadText, NotCertified
-from tightrope.mechanisms.base import Mechanism
-from tightrope.numerics.exact import Number, exact, nonnegative, probability, shortest
+from tightrope.mechanisms.base import Mechanism, truth_value
+from tightrope.numerics.exact import Number, exact, near, nonnegative, probability, shortest
 
 Maker = Callable[[Fraction], Mechanism]
 _RELATIVE = Fraction(1, 2_000_000)  # the certified value is this close to one that is certified to fail
@@ -57,6 +57,7 @@ def calibrate(
     3.73063
     """
     make = _maker(mechanism)
+    truth_value("integer", integer)
     question, target = _target(epsilon, delta, rho, mu)
     if integer or (isinstance(mechanism, str) and "* ?" in mechanism.replace("*?", "* ?")):
         return _Search(make, question, target, whole=True).run()
@@ -179,15 +180,15 @@ class _Search:
         if self.whole:
             return Fraction((good + bad) // 2)
         if max(good, bad) > 4 * min(good, bad):
-            return exact("x", f"{math.sqrt(float(good)) * math.sqrt(float(bad)):.6g}")
+            return exact("x", f"{math.sqrt(near(good)) * math.sqrt(near(bad)):.6g}")
         middle = (good + bad) / 2
-        digits = max(8, 8 - math.floor(math.log10(float(abs(good - bad) / middle))) - 5)
-        short = exact("x", f"{float(middle):.{min(digits, 17)}g}")
+        digits = max(8, 8 - math.floor(math.log10(near(abs(good - bad) / middle))) - 5)
+        short = exact("x", f"{near(middle):.{min(digits, 17)}g}")
         return short if min(good, bad) < short < max(good, bad) else middle
 
     def result(self, good: Fraction, bad: Fraction | None) -> Calibration:
         claim = self.claim(good)
         assert claim is not None
         beyond = None if bad is None else self.claim(bad)
-        slack = 0.0 if bad is None else float(abs(good - bad) / good)
-        return Calibration(int(good) if self.whole else float(good), good, claim, slack, beyond)
+        slack = 0.0 if bad is None else near(abs(good - bad) / good)
+        return Calibration(int(good) if self.whole else near(good), good, claim, slack, beyond)

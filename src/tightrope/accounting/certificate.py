@@ -98,6 +98,8 @@ def _value(v: Any) -> Any:
         return Fraction(v)
     if isinstance(v, list):
         return [_value(x) for x in v]
+    if isinstance(v, dict):
+        return {k: _value(x) for k, x in v.items()}
     return v
 
 

@@ -11,7 +11,7 @@ from typing import Any, SupportsFloat
 from tightrope.errors import Undecided
 from tightrope.mechanisms.base import Mechanism
 from tightrope.numerics.bound import Bound
-from tightrope.numerics.exact import shortest
+from tightrope.numerics.exact import near, shortest
 from tightrope.theorems import Kind, Step, bibliography
 
 SYMBOLS = {
@@ -223,13 +223,11 @@ def rounded(value: float, spec: str, up: bool) -> str:
 
 
 def _short(value: Any) -> str:
-    return (
-        shortest(value)
-        if isinstance(value, Fraction) and value.denominator < 10**6
-        else f"{float(value):.10g}"
-        if isinstance(value, Fraction)
-        else str(value)
-    )
+    if isinstance(value, Fraction):
+        return shortest(value) if value.denominator < 10**6 else f"{near(value):.10g}"
+    if isinstance(value, dict):
+        return "(" + ", ".join(f"{k} = {_short(v)}" for k, v in value.items()) + ")"
+    return str(value)
 
 
 def _json_number(x: float) -> float | str:
@@ -241,6 +239,8 @@ def _json_value(value: Any) -> Any:
         return f"{value.numerator}/{value.denominator}"
     if isinstance(value, list | tuple):
         return [_json_value(v) for v in value]
+    if isinstance(value, dict):
+        return {k: _json_value(v) for k, v in value.items()}
     return value
 
 

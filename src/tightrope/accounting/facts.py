@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeGuard
 
 from tightrope.accounting import sampling
 from tightrope.curves import approximate, concentrated, gaussian, loss, pure, renyi, truncated
@@ -86,7 +86,7 @@ def facts(mechanism: Mechanism) -> Facts:
     """Everything that is known of the mechanism."""
     if isinstance(mechanism, Leaf):
         return _of_leaf(mechanism)
-    if isinstance(mechanism, Repeated | Composed):
+    if isinstance(mechanism, Repeated | Composed) or takes_everything(mechanism):
         return _of_terms(terms(mechanism), str(mechanism))
     if isinstance(mechanism, Grouped):
         return _of_group(mechanism)
@@ -107,9 +107,20 @@ def terms(mechanism: Mechanism) -> dict[Mechanism, int]:
             stack.extend((p, n) for p in reversed(part.parts))
         elif isinstance(part, Repeated):
             stack.append((part.part, n * part.times))
+        elif isinstance(part, Grouped) and isinstance(part.part, Repeated | Composed):
+            stack.extend((grouped(p, part.size), n * k) for p, k in reversed(terms(part.part).items()))
+        elif takes_everything(part):
+            stack.append((part.part, n))
         elif n:
             counts[part] = counts.get(part, 0) + n
     return counts
+
+
+def takes_everything(m: Mechanism) -> TypeGuard[Poisson | WithoutReplacement]:
+    """Whether a sampler takes every record and changes nothing; under replace, Poisson's base is for add-remove."""
+    if isinstance(m, Poisson):
+        return m.rate == 1 and m.relation == "add-remove"
+    return isinstance(m, WithoutReplacement) and m.size == m.population and m.relation == "replace"
 
 
 def _of_leaf(leaf: Leaf) -> Facts:
@@ -221,7 +232,7 @@ def _sharpen_renyi(known: Facts) -> None:
 def _of_group(mechanism: Grouped) -> Facts:
     part, size = mechanism.part, mechanism.size
     if isinstance(part, Repeated | Composed):
-        return _of_terms({grouped(p, size): n for p, n in terms(part).items()}, str(mechanism))
+        return _of_terms(terms(mechanism), str(mechanism))
     if hasattr(part, "for_group"):
         larger = facts(part.for_group(size))
         line = Step("noise_for_groups", str(mechanism), 1, str(part.for_group(size)))

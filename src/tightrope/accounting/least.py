@@ -50,7 +50,7 @@ def renyi(mechanism: Mechanism, order: Number) -> Claim:
     4.0
     """
     m = checked(mechanism)
-    if order in (math.inf, "inf"):
+    if isinstance(order, str | float) and order in (math.inf, "inf"):
         found = pure(m)
         return claim(
             m,

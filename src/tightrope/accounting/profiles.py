@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tightrope.accounting import ask
 from tightrope.accounting.claim import Claim
@@ -25,25 +25,33 @@ class MechanismProfile:
 
     mechanism: Mechanism
 
-    def delta(self, epsilons: Iterable[Number]) -> Arrays:
+    def delta(self, epsilons: Iterable[Number] | Number) -> Arrays:
         """δ at each ε."""
         return _arrays(lambda e: ask.delta(self.mechanism, e), epsilons)
 
-    def epsilon(self, deltas: Iterable[Number]) -> Arrays:
+    def epsilon(self, deltas: Iterable[Number] | Number) -> Arrays:
         """ε at each δ."""
         return _arrays(lambda d: ask.epsilon(self.mechanism, d), deltas)
 
-    def tradeoff(self, fprs: Iterable[Number]) -> Arrays:
+    def tradeoff(self, fprs: Iterable[Number] | Number) -> Arrays:
         """The least false-negative rate at each false-positive rate; here the lower array is the safe one."""
         return _arrays(lambda a: tradeoff(self.mechanism, a), fprs)
 
 
-def _arrays(answer: Callable[[Number], Claim], points: Iterable[Number]) -> Arrays:
+def _arrays(answer: Callable[[Any], Claim], points: Iterable[Number] | Number) -> Arrays:
     import numpy as np
 
-    listed = [points] if isinstance(points, int | float | str) else list(points)
-    claims = [answer(x) for x in listed]
+    claims = [answer(x) for x in _listed(points)]
     return np.array([c.lower for c in claims], dtype=np.float64), np.array([c.upper for c in claims], dtype=np.float64)
+
+
+def _listed(points: Any) -> list[Any]:
+    if isinstance(points, str):
+        return [points]
+    try:
+        return list(points)
+    except TypeError:
+        return [points]  # a single number, or something that will be refused by name
 
 
 def profile(mechanism: Mechanism) -> MechanismProfile:

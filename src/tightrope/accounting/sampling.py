@@ -55,6 +55,8 @@ def sampled(base: dict[type, Any], mechanism: Poisson | WithoutReplacement) -> I
     law = loss_rule(base[Loss], rate) if Loss in base else None
     if law is not None:
         yield Sampled(Loss, Loss, loss_rule, law)
+    elif Loss in base:
+        yield Sampled(Loss, Loss, sampling_never_hurts, base[Loss])
     if Renyi in base:
         yield Sampled(Renyi, Renyi, sampling_never_hurts, base[Renyi])
     if Renyi in base and not (isinstance(mechanism, WithoutReplacement) and mechanism.relation == "add-remove"):

@@ -10,14 +10,17 @@ from tightrope.accounting.ask import checked, claim
 from tightrope.accounting.claim import Claim, Question
 from tightrope.accounting.routes import Route, exact_route, lower_losses, routes
 from tightrope.accounting.solve import Answer
-from tightrope.curves.composed_loss import evaluator
+from tightrope.curves.composed_loss import MOST_ATOMS, evaluator
 from tightrope.curves.concentrated import joint_failure
-from tightrope.curves.loss import Call, Loss, Parts
+from tightrope.curves.contour_profile import contour_profile
+from tightrope.curves.loss import Call, FinitePair, Loss, Parts
 from tightrope.errors import NotCertified
 from tightrope.mechanisms.base import Mechanism
-from tightrope.numerics.balls import Ball, ball, lower_float, precision, sharp, upper_float
+from tightrope.numerics.balls import Ball, ball, between, lower_float, precision, sharp, upper_float
 from tightrope.numerics.bound import Bound
-from tightrope.numerics.exact import Number, probability, shortest
+from tightrope.numerics.contour import ContourSum
+from tightrope.numerics.exact import Number, near, probability, shortest
+from tightrope.numerics.finite import FiniteSum
 from tightrope.numerics.real import largest
 from tightrope.theorems import Source, Step, theorem
 
@@ -38,7 +41,7 @@ def profile_to_tradeoff(call: Call, fpr: Fraction) -> Bound:
     with precision(_BITS):
         x = _valley(missed)
         lower = max(lower_float(1 - missed(x)), 0.0)
-        return Bound(lower, max(min(_chords(missed, x), upper_float(1 - a)), lower))
+        return Bound(lower, max(min(_chords(missed, x), Bound.rational(1 - fpr).upper), lower))
 
 
 def _valley(f: Callable[[float], Ball]) -> float:
@@ -50,11 +53,11 @@ def _valley(f: Callable[[float], Ball]) -> float:
             values[x] = f(x).mid()
         return values[x]
 
-    step, x = 1.0, 0.0
+    step, x, before = 1.0, 0.0, 0.0
     direction = 1.0 if at(1e-3) <= at(-1e-3) else -1.0
     while step < 1e18 and at(direction * step) < at(x):
-        x, step = direction * step, step * 2
-    left, right = sorted((direction * step, direction * x / 2 if x else -direction * step))
+        before, x, step = x, direction * step, step * 2
+    left, right = sorted((direction * step, before if x else -direction * step))
     golden = (math.sqrt(5) - 1) / 2
     a, b = right - golden * (right - left), left + golden * (right - left)
     for _ in range(90):
@@ -66,7 +69,7 @@ def _valley(f: Callable[[float], Ball]) -> float:
             b = left + golden * (right - left)
         if right - left < 1e-14 * max(1e-3, abs(left)):
             break
-    return min(values, key=lambda p: float(values[p]))
+    return min(values, key=lambda p: values[p])
 
 
 def _chords(f: Callable[[float], Ball], x: float) -> float:
@@ -82,7 +85,54 @@ def _chords(f: Callable[[float], Ball], x: float) -> float:
 
 
 def _one(parts: Parts, fpr: Fraction) -> Bound:
-    return profile_to_tradeoff(evaluator(parts).call, fpr)
+    if all(isinstance(pair, FinitePair) for pair, _ in parts):
+        atoms = FiniteSum([(pair.law, n) for pair, n in parts if isinstance(pair, FinitePair)])
+        if atoms.exact and atoms.atoms(MOST_ATOMS) is not None:
+            return Bound.around(sharp(lambda: neyman_pearson(atoms, fpr)), 0.0, 1.0)
+    try:
+        return profile_to_tradeoff(evaluator(parts).call, fpr)
+    except NotCertified:
+        contour = contour_profile(Loss(parts))
+        if contour is None:
+            raise
+        return _on_contour(contour.sums[0], fpr)
+
+
+def _on_contour(total: ContourSum, fpr: Fraction) -> Bound:
+    """The valley is sought with float estimates, then three points on one contour prove it."""
+    a = near(fpr)
+    x = _valley(lambda y: Ball(math.exp(min(total.estimate(y), 0.0)) + a * math.exp(min(y, 700.0))))
+    plan = total.plan(x, 1e-14)
+
+    def missed(y: float) -> Ball:
+        point = Ball(y)
+        return total.call(point, plan) + point.exp() * ball(fpr)
+
+    with precision(plan.bits):
+        lower = max(lower_float(1 - missed(x)), 0.0)
+        return Bound(lower, max(min(_chords(missed, x), Bound.rational(1 - fpr).upper), lower))
+
+
+@theorem(
+    of=FinitePair,
+    gives=Bound,
+    kind="equal",
+    role="profile",
+    source=Source("dong2022gaussian", "Sec. 2.1: Neyman and Pearson"),
+)
+def neyman_pearson(atoms: FiniteSum, fpr: Fraction) -> Ball:
+    """The best test takes outcomes in the order of their loss until the false positives are spent, the last in part."""
+    listed = atoms.atoms(MOST_ATOMS)
+    assert listed is not None
+    missed, left, last = 1 - atoms.infinite(), ball(fpr), Ball(0)
+    for value, mass in sorted(listed, key=lambda atom: atom[0].mid(), reverse=True):
+        cost = mass * (-value).exp()
+        share = (left / cost).min(Ball(1)) if cost > 0 else Ball(1)
+        missed, left, last = missed - mass * share, (left - cost).max(Ball(0)), value.mid()
+        if left.is_zero():
+            break
+    # The test just built is attained, whatever the order; no test beats the line through its last outcome.
+    return between((1 - atoms.call(last) - last.exp() * ball(fpr)).max(Ball(0)), missed.max(Ball(0)))
 
 
 def tradeoff(mechanism: Mechanism, fpr: Number) -> Claim:
@@ -105,7 +155,7 @@ def tradeoff(mechanism: Mechanism, fpr: Number) -> Claim:
             found = None
         if found is not None:
             line = Step(profile_to_tradeoff.id, str(m))
-            bound = found if route.kind == "equal" else Bound(found.lower, 1.0)
+            bound = found if route.kind == "equal" else Bound(found.lower, max(_least_known(m, a), found.lower))
             return claim(m, question, Answer(bound, found, "exact", route.kind, (*route.steps, line), {}))
     return claim(m, question, _from_upper(m, a))
 
@@ -136,7 +186,7 @@ def _from_upper(m: Mechanism, fpr: Fraction) -> Answer:
             continue
         if value > best or chosen is None:
             best, chosen, witness = value, route, at
-    high = min([upper_float(ball(1 - fpr)), *_attained(m, fpr)])
+    high = _least_known(m, fpr)
     steps = () if chosen is None else (*chosen.steps, Step(profile_to_tradeoff.id, str(m)))
     bound = Bound(min(best, high), high)
     return Answer(bound, Bound(best, best), "none" if chosen is None else chosen.name, "upper", steps, witness)
@@ -158,11 +208,12 @@ def _ladder(route: Route, fpr: Fraction) -> tuple[float, dict[str, Fraction]]:
     return max(value(best), 0.0), {"epsilon": best}
 
 
-def _attained(m: Mechanism, fpr: Fraction) -> list[float]:
-    found = []
+def _least_known(m: Mechanism, fpr: Fraction) -> float:
+    """The largest least rate that is still possible: guessing misses 1 − fpr, and attained laws allow less."""
+    found = [Bound.rational(1 - fpr).upper]
     for law, _ in lower_losses(m):
         try:
             found.append(min(_one(parts, fpr).upper for parts in law.directions))
         except NotCertified:
             continue
-    return found
+    return min(found)

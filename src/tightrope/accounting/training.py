@@ -37,7 +37,7 @@ def dpsgd(
     sigma = positive(
         "noise_multiplier", noise_multiplier, "It is the noise's standard deviation over the clipping norm."
     )
-    if sampler not in SAMPLERS:
+    if not isinstance(sampler, str) or sampler not in SAMPLERS:
         raise BadParameter("sampler", sampler, f"must be one of {', '.join(SAMPLERS)}")
     rate, batch, size = _rate(sample_rate, batch_size, dataset_size)
     if sampler == "shuffle":

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tightrope.curves.concentrated import joint_failure
+from tightrope.curves.contour_profile import contour_profile
 from tightrope.curves.loss import Call, FinitePair, Loss, NormalPair, Parts, merged
 from tightrope.curves.profile import DirectProfile, Profile
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball
 from tightrope.numerics.finite import FiniteSum
+from tightrope.numerics.real import largest
 from tightrope.theorems import Source, theorem
 
 MOST_ATOMS = 4000  # more atoms around a smooth part would take longer than a second to search over
@@ -62,8 +65,15 @@ def _around_atoms(call: Call, atoms: FiniteSum) -> Evaluator:
 @theorem(of=Loss, gives=Profile, kind="equal", role="profile", source=Source("balle2018privacy", "Thm 2"))
 def loss_has_profile(c: Loss) -> Profile:
     """δ(ε) = E[(1 − e^{ε−L})₊], the larger of both directions."""
-    found = [evaluator(parts) for parts in c.directions]
-    return DirectProfile(tuple(f.call for f in found), all(f.exact for f in found))
+    try:
+        found = [evaluator(parts) for parts in c.directions]
+    except NotCertified:
+        contour = contour_profile(c)
+        if contour is None:
+            raise
+        return contour
+    leak = largest([joint_failure([(pair.infinite(), n) for pair, n in parts]) for parts in c.directions])
+    return DirectProfile(tuple(f.call for f in found), all(f.exact for f in found), leak)
 
 
 def composes_tightly(loss: Loss) -> bool:

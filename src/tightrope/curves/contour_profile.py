@@ -1,4 +1,4 @@
-"""The profile of any composition whose parts have a moment generating function: one contour integral for each direction."""
+"""The profile of any composition whose parts have a moment generating function: one contour integral a direction."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, precision, sharp
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.contour import ContourSum, Plan
+from tightrope.numerics.exact import near
 
 _RELATIVE = 1e-12
 _STEPS = tuple(10.0**k for k in range(-14, -3))
@@ -25,7 +26,7 @@ class ContourProfile(Profile):
 
     def find(self, epsilon: Fraction) -> Witness:
         """The contour of the worse direction; for the other one the t of its Chernoff bound, or a contour too."""
-        x = float(epsilon)
+        x = near(epsilon)
         estimates = [total.estimate(x) for total in self.sums]
         worse = max(range(len(self.sums)), key=lambda i: estimates[i])
         witness: Witness = {"direction": worse, **_written(self.sums[worse].plan(x, _RELATIVE))}

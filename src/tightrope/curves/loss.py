@@ -16,6 +16,10 @@ from tightrope.numerics.normal import normal_call, upper_tail
 from tightrope.numerics.real import UNBOUNDED, ZERO, Real
 from tightrope.numerics.sampled_moments import without_replacement_normal
 from tightrope.numerics.sampled_normal import log_power_mean, log_power_means
+from tightrope.numerics.transform import Transform
+from tightrope.numerics.transforms_closed import NormalTransform
+from tightrope.numerics.transforms_finite import FiniteTransform
+from tightrope.numerics.transforms_sampled import SampledNormalTransform
 from tightrope.theorems import Source, theorem
 
 Call = Callable[[Ball], Ball]
@@ -81,6 +85,14 @@ class Pair(ABC):
         """The sampled ones in floats, for searches."""
         return [_middle(partial(self.sampled_cumulant, rate), a) for a in powers]
 
+    def transform(self) -> Transform | None:
+        """The moment generating function on complex numbers, for the contour integral."""
+        return None
+
+    def sampled_transform(self, rate: Fraction, adding: bool) -> Transform | None:  # noqa: ARG002 - unknown by default
+        """The same after a Poisson sample in which a record is removed or added."""
+        return None
+
     def glued_cumulant(self, rate: Fraction, s: Fraction) -> Ball | None:  # noqa: ARG002 - unknown by default
         """ln E[e^{sL}] after sampling without replacement under replace, where a formula is known."""
         return None
@@ -143,6 +155,14 @@ class NormalPair(Pair):
                 found[i] = float(k)
         return found
 
+    def transform(self) -> Transform:
+        """exp(μ²(s² + s)/2)."""
+        return NormalTransform(self.mu_squared)
+
+    def sampled_transform(self, rate: Fraction, adding: bool) -> Transform | None:
+        """The sampled Gaussian mechanism."""
+        return SampledNormalTransform(self.root(), rate, adding) if 0 < rate < 1 else None
+
     def glued_cumulant(self, rate: Fraction, s: Fraction) -> Ball:
         """Sampling without replacement, replace relation."""
         return without_replacement_normal(Real(None, self.mu), rate, s)
@@ -197,6 +217,10 @@ class FinitePair(Pair):
     def infinite(self) -> Real:
         """The mass at +∞."""
         return self.law.infinite
+
+    def transform(self) -> Transform:
+        """Σ p_i e^{s l_i}."""
+        return FiniteTransform(self.law)
 
 
 def _largest(values: list[Ball]) -> Ball:

@@ -11,7 +11,7 @@ from typing import Any
 
 from tightrope.numerics.balls import Ball, ball, precision, sharp
 from tightrope.numerics.bound import Bound
-from tightrope.numerics.real import Real
+from tightrope.numerics.real import ZERO, Real
 from tightrope.numerics.search import crossing
 
 Witness = dict[str, Any]
@@ -55,6 +55,15 @@ class DirectProfile(Profile):
 
     calls: tuple[Callable[[Ball], Ball], ...]
     exact: bool = True  # False: the balls do not shrink with precision
+    leak: Real = ZERO  # the mass at +∞ of the worse direction: no ε brings δ below it
+
+    def epsilon(self, delta: Fraction) -> tuple[Bound, Witness]:
+        """Infinite when the leak alone exceeds delta."""
+        leaks = sharp(self.leak.ball)
+        with precision(160):
+            if leaks > ball(delta):
+                return Bound(math.inf, math.inf), {}
+        return super().epsilon(delta)
 
     def find(self, epsilon: Fraction) -> Witness:  # noqa: ARG002 - nothing to search for
         """No witness is needed."""

@@ -208,7 +208,9 @@ def renyi_composes(parts: list[tuple[Renyi, int]]) -> Renyi:
 def renyi_for_groups(c: Renyi, size: int) -> Renyi | None:
     """D_α over k records ≤ kα/(kα−1)·D_{(kα−1)/(k−1)} over k−1 records + D_{kα} over one (Mironov's Prop. 2 follows
     for k = 2^c)."""
-    return GroupedRenyi(c, size) if size <= MOST_FOR_GROUPS else None
+    if size > MOST_FOR_GROUPS or (c.top is not None and c.top <= size):
+        return None  # too long a chain, or no order above 1 is left
+    return GroupedRenyi(c, size)
 
 
 @theorem(of=Renyi, gives=Renyi, kind="equal", role="parallel", source=Source("mcsherry2009privacy", "Thm 4"))

@@ -12,6 +12,7 @@ from tightrope.curves.renyi import Renyi
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import INFINITY, Ball, ball, precision, sharp
 from tightrope.numerics.bound import Bound
+from tightrope.numerics.exact import near
 from tightrope.numerics.search import least
 from tightrope.numerics.two_point import curve_upper
 from tightrope.numerics.two_point_search import curve_search
@@ -35,7 +36,7 @@ class OneOrderProfile(Profile):
         return lam * (1 / lam).log1p() + lam.log1p() if self.sharpened else Ball(0)
 
     def _order(self, objective_at: Callable[[float, float], float]) -> Witness:
-        top = math.inf if self.curve.top is None else float(self.curve.top)
+        top = math.inf if self.curve.top is None else near(self.curve.top)
         high = min(top - 1, _MOST)
 
         def objective(lams: list[float]) -> list[float]:

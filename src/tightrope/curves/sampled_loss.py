@@ -13,6 +13,7 @@ from tightrope.curves.loss import FinitePair, Loss, NormalPair, Pair, merged
 from tightrope.numerics.balls import INFINITY, Ball, ball
 from tightrope.numerics.finite import scattered
 from tightrope.numerics.real import UNBOUNDED, ZERO, Real
+from tightrope.numerics.transform import Transform
 
 
 def _lifted(x: Ball, rate: Fraction) -> Ball:
@@ -88,6 +89,10 @@ class PoissonRemove(Pair):
         """q times the base's."""
         return self.base.infinite() * self.rate
 
+    def transform(self) -> Transform | None:
+        """Known where the base knows it."""
+        return self.base.sampled_transform(self.rate, adding=False)
+
 
 @dataclass(frozen=True)
 class PoissonAdd(Pair):
@@ -146,6 +151,10 @@ class PoissonAdd(Pair):
         if top.infinite:
             return Real(None, lambda: -(-ball(self.rate)).log1p())
         return Real(None, lambda: -(ball(self.rate) * (-top.ball()).expm1()).log1p())
+
+    def transform(self) -> Transform | None:
+        """Known where the reverse of the base knows it."""
+        return self.reverse.sampled_transform(self.rate, adding=True)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ from tightrope.curves.loss import Loss, NormalPair, Pair, merged
 from tightrope.numerics.balls import Ball, ball
 from tightrope.numerics.normal import upper_tail
 from tightrope.numerics.real import UNBOUNDED, Real
+from tightrope.numerics.transform import Transform
+from tightrope.numerics.transforms_replace import ReplaceSampledNormalTransform
 from tightrope.theorems import Source, theorem
 
 
@@ -57,6 +59,10 @@ class PoissonReplace(Pair):
     def largest(self) -> Real:
         """Unbounded."""
         return UNBOUNDED
+
+    def transform(self) -> Transform | None:
+        """∫ φ·w(z)^{s+1}·w(−z)^{−s} dz."""
+        return ReplaceSampledNormalTransform(self.base.root(), self.rate) if 0 < self.rate < 1 else None
 
 
 @theorem(

@@ -114,7 +114,7 @@ def written(value: Any) -> str:
 
 def checked_relation(value: str) -> Relation:
     """One of the two relations."""
-    if value not in RELATIONS:
+    if not isinstance(value, str) or value not in RELATIONS:
         raise BadParameter("relation", value, "must be 'add-remove' or 'replace'")
     return value
 

@@ -18,6 +18,8 @@ from tightrope.numerics.laplace_sum import MOST_COPIES, laplace_call
 from tightrope.numerics.normal import quantile
 from tightrope.numerics.real import Real, real
 from tightrope.numerics.sampled_moments import sampled_laplace
+from tightrope.numerics.transform import Transform
+from tightrope.numerics.transforms_closed import LaplaceTransform
 from tightrope.theorems import Source, theorem
 
 
@@ -100,6 +102,10 @@ class LaplacePair(Pair):
     def largest(self) -> Real:
         """ε₀."""
         return real(self.epsilon)
+
+    def transform(self) -> Transform:
+        """The same for complex s."""
+        return LaplaceTransform(self.epsilon)
 
     def sampled_cumulant(self, rate: Fraction, power: Fraction) -> Ball:
         """ln E_Q[w^power], by a rigorous integral."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -38,10 +38,12 @@ class Table(Leaf):
 
 
 def _row(name: str, values: Sequence[Number]) -> tuple[Fraction, ...]:
-    if isinstance(values, str) or not hasattr(values, "__len__") or not hasattr(values, "__iter__"):
-        raise BadParameter(name, values, "must be a list of probabilities")
+    try:
+        values = [] if isinstance(values, str | bytes | Mapping) else list(values)
+    except TypeError:
+        values = []
     if not 1 <= len(values) <= MOST_OUTCOMES:
-        raise BadParameter(name, values, f"must have between 1 and {MOST_OUTCOMES} entries")
+        raise BadParameter(name, values, f"must be a list of 1 to {MOST_OUTCOMES} probabilities")
     row = tuple(probability(f"{name}[{i}]", v) for i, v in enumerate(values))
     if sum(row) != 1:
         hint = "Write thirds and the like as fractions, '1/3'."

@@ -18,6 +18,8 @@ from flint import arb as Ball
 from flint import arb_poly as BallPolynomial
 from flint import ctx, fmpq
 
+from tightrope.numerics.exact import LARGEST
+
 __all__ = [
     "Ball",
     "BallPolynomial",
@@ -33,7 +35,6 @@ __all__ = [
     "upper_float",
 ]
 
-LARGEST = 1.7976931348623157e308  # the largest float
 INFINITY = Ball("inf")
 _lock = RLock()
 

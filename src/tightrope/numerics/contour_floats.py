@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from tightrope.numerics.balls import upper_float
+from tightrope.numerics.balls import precision, upper_float
 from tightrope.numerics.transform import Transform
+from tightrope.numerics.transforms_sampled_rule import short
 
 if TYPE_CHECKING:
     from tightrope.numerics.transform import Floats
 
-__all__ = ["Saddles", "log_factor"]
+__all__ = ["Saddles", "Tilts", "log_factor"]
 
 _BLOCK = 17
 _RATIO = 1.3
 _FURTHEST = 12  # blocks from the typical tilt: a factor 66 each
+_FINE = 17
+_ROUGH = 5.0  # second difference of K from which on a parabola through three points is too crude
+_KEPT = 32
+_ABOVE = tuple(0.05 * 1.28**i for i in range(20))
+_EASY = 16.0  # a period of so many deviations is what a normal sum needs
+_FLATTER = (0.8, 0.6, 0.45, 0.3, 0.2)
+_FLATTEST = 0.05  # the least tilt, in 1/deviation: below, the terms only grow
+_BELOW = (0.1, 0.25, 0.5, 0.8, 1.2, 1.8, 2.5, 3.5, 5.0, 8.0, 13.0)
 
 
 def log_factor(t: Floats) -> Floats:
@@ -32,14 +43,18 @@ class Saddles:
 
     def __init__(self, parts: Sequence[tuple[Transform, int]]) -> None:
         self._parts = parts
-        self._blocks: dict[int, tuple[Floats, Floats]] = {}
-        zero, reverse, one = (float(v) for v in self.log_moment([0.0, -1.0, 1.0]))
-        self.log_mass, self.log_reverse = zero, reverse
-        tilt = 1 / math.sqrt(one) if 1e-300 < one < math.inf else 1.0
-        self.unit = min(max(tilt, 1e-9), 1e9)  # 1/deviation, about: K(1) is the variance of a normal loss
-        tops = [(transform.largest(), copies) for transform, copies in parts]
+        self._blocks: dict[tuple[int, int], tuple[Floats, Floats]] = {}
+        self._tilts: dict[float, Tilts] = {}
+        with precision(64):
+            masses = [(transform.mass(), transform.reverse_mass(), copies) for transform, copies in parts]
+            self.log_mass = sum(copies * float(mass.log().mid()) for mass, _, copies in masses)
+            self.log_reverse = sum(copies * float(mass.log().mid()) for _, mass, copies in masses)
+            tops = [(transform.largest(), copies) for transform, copies in parts]
         known = [upper_float(top) * copies for top, copies in tops if top is not None]
         self.largest = sum(known) if len(known) == len(tops) else math.inf
+        one = float(self.log_moment([1.0])[0])
+        tilt = 1 / math.sqrt(one) if 1e-300 < one < math.inf else 1.0
+        self.unit = min(max(tilt, 1e-9), 1e9)  # 1/deviation, about: K(1) is the variance of a normal loss
 
     def log_moment(self, t: Floats | Sequence[float]) -> Floats:
         """K(t)."""
@@ -52,19 +67,19 @@ class Saddles:
         total[np.isnan(total)] = math.inf
         return total
 
-    def _block(self, number: int) -> tuple[Floats, Floats, Floats]:
-        """Tilts t, K(t) and K(−1−t) on a stretch of the logarithmic axis."""
+    def _block(self, number: int, finer: int = 0) -> tuple[Floats, Floats]:
+        """Tilts and their K on a stretch of the logarithmic axis; ``finer``: between neighbours of its i-th point."""
         import numpy as np
 
-        found = self._blocks.get(number)
+        found = self._blocks.get((number, finer))
         if found is None:
             first = self.unit * 4 * _RATIO ** (number * (_BLOCK - 1) - _BLOCK // 2)
-            t = first * _RATIO ** np.arange(_BLOCK)
-            found = self._blocks[number] = t, self.log_moment(np.concatenate([t, -1 - t]))
-        return found[0], found[1][:_BLOCK], found[1][_BLOCK:]
-
-    def _number(self, t: float) -> int:
-        return math.floor((math.log(t / (self.unit * 4)) / math.log(_RATIO) + _BLOCK // 2) / (_BLOCK - 1))
+            if finer:
+                t = first * _RATIO ** (finer - 1 + np.arange(_FINE) * (2 / (_FINE - 1)))
+            else:
+                t = first * _RATIO ** np.arange(_BLOCK)
+            found = self._blocks[number, finer] = t, self.log_moment(t)
+        return found
 
     def best(self, objective: Callable[[Floats, Floats], Floats]) -> tuple[float, float]:
         """The tilt at which an objective of (t, K(t)) with one valley is least, and about its value there."""
@@ -72,21 +87,24 @@ class Saddles:
 
         number, last = 0, 0
         while True:
-            t, k, _ = self._block(number)
-            with np.errstate(all="ignore"):
-                values = objective(t, k)
-            values = np.where(np.isfinite(values), values, math.inf)
+            t, k = self._block(number)
+            values = _values(objective, t, k)
             i = int(values.argmin())
             step = -1 if i == 0 else 1 if i == _BLOCK - 1 else 0
             if step == 0 or step == -last or abs(number + step) > _FURTHEST:
                 break
             number, last = number + step, step
-        if not 0 < i < _BLOCK - 1 or not np.isfinite(values[i - 1 : i + 2]).all():
+        if 0 < i < _BLOCK - 1 and not k[i - 1] - 2 * k[i] + k[i + 1] < _ROUGH:
+            t, k = self._block(number, i)
+            values = _values(objective, t, k)
+            i = int(values.argmin())
+        if not 0 < i < len(t) - 1 or not np.isfinite(values[i - 1 : i + 2]).all():
             return float(t[i]), float(values[i])
         low, middle, high = (float(v) for v in values[i - 1 : i + 2])
         bend = low - 2 * middle + high
         shift = (low - high) / (2 * bend) if bend > 0 else 0.0
-        return float(t[i]) * _RATIO**shift, middle - (low - high) * shift / 4
+        drop = min((low - high) * shift / 4, low - middle, high - middle)  # as far as convexity allows
+        return float(t[i]) * float(t[1] / t[0]) ** shift, middle - drop
 
     def chernoff(self, x: float) -> tuple[float, float]:
         """About the least of ln c(t) + K(t) − tx, and its t."""
@@ -98,6 +116,28 @@ class Saddles:
         import numpy as np
 
         return self.best(lambda at, k: k - at * x - np.log(at) - np.log1p(at))[0]
+
+    def tilt(self, x: float, log_call: float, nats: float, most_lost: float) -> Fraction:
+        """A tilt for x: the saddle, or a flatter one where that shortens the period by more than it costs.
+
+        ``log_call``: about ln of the call at x; ``nats``: the accuracy wanted; ``most_lost``: by how many nats
+        the terms may exceed the call.
+        """
+        t = short(max(self.saddle(x), _FLATTEST * self.unit), 6)
+        best, least, allowed = t, math.inf, most_lost
+        for factor in (1.0, *_FLATTER):
+            trial = short(float(t) * factor)
+            at = float(trial)
+            tilts = self.tilts(at)
+            lost, period = tilts.log_moment - at * x - log_call, self.period(at, x, log_call - nats)[0]
+            if factor == 1:
+                allowed = max(most_lost, lost + 5)
+                if period < _EASY * min(math.sqrt(tilts.curvature), 2 / self.unit):
+                    break
+            work = period * math.sqrt(nats + max(lost, 0.0))
+            if work < least and lost < allowed:
+                best, least = trial, work
+        return best
 
     def saddle_root(self, log_target: float) -> tuple[float, float]:
         """About the x at which the call is e^log_target, and its saddle."""
@@ -115,37 +155,78 @@ class Saddles:
 
     def saddle_call(self, t: float, x: float) -> float:
         """About ln of the call at x, from its saddle t."""
-        bend = self.curvature(t) + t**-2 + (1 + t) ** -2
-        log = float(self.log_moment([t])[0]) - t * x - math.log(t) - math.log1p(t)
+        tilts = self.tilts(t)
+        bend = tilts.curvature + t**-2 + (1 + t) ** -2
+        log = tilts.log_moment - t * x - math.log(t) - math.log1p(t)
         return min(log - math.log(2 * math.pi * bend) / 2, self.log_mass)
 
-    def curvature(self, t: float) -> float:
-        """About K''(t), from the table."""
-        at, k, _ = self._block(self._number(t))
-        i = min(max(int(abs(at - t).argmin()), 1), _BLOCK - 2)
-        (a, b, c), (p, q, r) = (float(v) for v in at[i - 1 : i + 2]), (float(v) for v in k[i - 1 : i + 2])
-        bend = 2 * ((r - q) / (c - b) - (q - p) / (b - a)) / (c - a)
-        return bend if 0 < bend < math.inf else self.unit**-2
-
-    def tilts(self, t: float) -> tuple[Floats, Floats, Floats]:
-        """Second tilts with their K: those above t for aliases from above, and −1−tilt for those from below."""
+    def tilts(self, t: float) -> Tilts:
+        """What the aliases of a line at tilt t need."""
         import numpy as np
 
-        number = self._number(t)
-        return tuple(
-            np.concatenate(pair) for pair in zip(self._block(number), self._block(number + 1), strict=True)
-        )  # type: ignore[return-value]
+        found = self._tilts.get(t)
+        if found is None:
+            unit = max(t, self.unit)
+            offsets = _ABOVE if t < 4 * self.unit else _ABOVE[:-4]  # far tilts are dear and useless in the tail
+            above, steps = t + unit * np.array(offsets), self.unit * np.array(_BELOW)
+            below = np.concatenate([[0.0], -np.expm1(-steps), [1.0], 1 + steps])
+            # Whole numbers where they are dense enough: some transforms are cheap to prove there.
+            above = np.where(above > max(4.0, 1.2 * t), np.ceil(above), above)
+            below = np.where(below > 4, np.round(below), below)
+            near = min(0.04 * unit, t / 2)
+            values = self.log_moment(np.concatenate([[t, t - near, t + near], above, -below]))
+            bend = float(values[1] - 2 * values[0] + values[2]) / near**2
+            bend = bend if 0 < bend < math.inf else self.unit**-2
+            number = 3 + len(above)
+            while len(self._tilts) >= _KEPT:
+                del self._tilts[next(iter(self._tilts))]
+            found = self._tilts[t] = Tilts(float(values[0]), bend, above, values[3:number], below, values[number:])
+        return found
 
-    def period(self, t: float, x: float, log_error: float) -> float:
-        """A period whose aliases at x, but for the known pieces from below, are each at most e^log_error."""
+    def period(self, t: float, x: float, log_error: float) -> tuple[float, float]:
+        """A period whose aliases at x, but for the known pieces, are each at most e^log_error; and its v."""
         import numpy as np
 
-        at, k, k_below = self.tilts(t)
-        with np.errstate(all="ignore"):
-            above = (k + log_factor(at) - at * x - log_error) / (at - t)
-            below = (k_below + log_factor(at) + (1 + at) * x - log_error) / (1 + at + t)
-        right = float(np.where((at > t * 1.02) & np.isfinite(above), above, math.inf).min())
-        left = float(np.where(np.isfinite(below), below, math.inf).min())
-        left = min(left, (self.log_reverse + x - log_error) / (1 + t))
-        # A ratio r/(1−r) of the aliases doubles the bound at most: one nat and a bit over the tilt.
-        return max(min(right, self.largest - x), left, self.unit**-1 * 1e-3) + 0.7 / self.unit * 0
+        tilts = self.tilts(t)
+        above, below = tilts.logs_above(x) - log_error, tilts.logs_below(x) - log_error
+        right = float(np.min(above / (tilts.above - t)))
+        lefts = below / (tilts.below + t)
+        i = int(lefts.argmin())
+        return max(min(right, self.largest - x), float(lefts[i]), 1e-3 / self.unit), float(tilts.below[i])
+
+
+@dataclass(frozen=True)
+class Tilts:
+    """K(t) and about K''(t) at a tilt t; tilts t' above it with K(t'); tilts v ≥ 0 with K(−v)."""
+
+    log_moment: float
+    curvature: float
+    above: Floats
+    moments_above: Floats
+    below: Floats
+    moments_below: Floats
+
+    def logs_above(self, x: float) -> Floats:
+        """ln of the Chernoff bounds of the call at x."""
+        return _finite(self.moments_above + log_factor(self.above) - self.above * x)
+
+    def logs_below(self, x: float) -> Floats:
+        """ln of bounds of what the call at x lacks: of M(0) for v < 1, of M(0) − M(−1)eˣ for v ≥ 1."""
+        import numpy as np
+
+        factor = np.where(self.below > 1, log_factor(np.maximum(self.below - 1, 1e-9)), 0.0)
+        return _finite(self.moments_below + factor + self.below * x)
+
+
+def _finite(values: Floats) -> Floats:
+    import numpy as np
+
+    result: Floats = np.where(np.isfinite(values), values, math.inf)
+    return result
+
+
+def _values(objective: Callable[[Floats, Floats], Floats], t: Floats, k: Floats) -> Floats:
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        return _finite(objective(t, k))

@@ -11,10 +11,12 @@ from tightrope.errors import BadParameter
 
 Number = int | float | Fraction | Decimal | str | SupportsFloat | SupportsIndex
 
+LARGEST = 1.7976931348623157e308  # the largest float
+
 _DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\Z")
 _RATIO = re.compile(r"[+-]?\d+/\d+\Z")
-_MAX_EXPONENT = 5000  # far beyond floats, and small enough that no number can exhaust memory
-_MAX_LENGTH = 12000
+_MAX_EXPONENT = 2000  # far beyond floats, and small enough that every number can be written out
+_MAX_SIZE = 10**_MAX_EXPONENT
 
 
 def exact(name: str, value: Number, hint: str = "") -> Fraction:
@@ -23,7 +25,14 @@ def exact(name: str, value: Number, hint: str = "") -> Fraction:
     >>> exact("rate", 0.1) == exact("rate", "1/10")
     True
     """
-    if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):
+    number = _read(name, value, hint)
+    if abs(number.numerator) > _MAX_SIZE or number.denominator > _MAX_SIZE:
+        raise BadParameter(name, value, f"has more than {_MAX_EXPONENT} digits", hint)
+    return number
+
+
+def _read(name: str, value: Number, hint: str) -> Fraction:
+    if isinstance(value, bool):
         raise BadParameter(name, value, "must be a number, not a truth value", hint)
     if isinstance(value, Fraction):
         return value
@@ -35,15 +44,24 @@ def exact(name: str, value: Number, hint: str = "") -> Fraction:
         return _from_text(name, value, str(value), hint)
     if isinstance(value, str):
         return _from_text(name, value, value.strip(), hint)
-    if hasattr(value, "__index__"):
-        return Fraction(value.__index__())
-    if hasattr(value, "dtype") and getattr(value, "shape", None) == ():  # other numpy floats print their own decimal
-        return _from_text(name, value, str(value), hint)
+    kind = getattr(getattr(value, "dtype", None), "kind", "")  # numpy scalars, and arrays without a dimension
+    if kind == "b":
+        raise BadParameter(name, value, "must be a number, not a truth value", hint)
+    if kind in ("i", "u", "f") and getattr(value, "shape", None) == ():
+        return _from_text(name, value, str(value), hint)  # each prints the decimal it stands for
     raise BadParameter(name, value, f"must be a number, not {type(value).__name__}", hint)
 
 
+def near(x: Fraction) -> float:
+    """A float near x, for searches; the largest float for what lies beyond."""
+    try:
+        return float(x)
+    except OverflowError:
+        return LARGEST if x > 0 else -LARGEST
+
+
 def _from_text(name: str, value: object, text: str, hint: str) -> Fraction:
-    if len(text) > _MAX_LENGTH:
+    if len(text) > 2 * _MAX_EXPONENT:
         raise BadParameter(name, value, "has too many digits", hint)
     if text.lower().lstrip("+-") in ("nan", "inf", "infinity", "snan"):
         raise BadParameter(name, value, "must be a finite number", hint)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import comb, gcd
+from math import comb, gcd, prod
 
 from tightrope.numerics.atom_tables import (
     Atom,
@@ -181,7 +181,11 @@ def _gathered(groups: Sequence[Group]) -> list[Group | Lattice]:
             loose.append(group)
         else:
             families.setdefault(group.family, []).append(group)
-    return loose + [_lattice(family) for family in families.values()]
+    for family in families.values():
+        lattice = _lattice(family)
+        ways = prod(group.size for group in family)
+        loose += family if ways <= min(_JOINT, lattice.size - 1) else [lattice]  # few on a fine lattice are listed
+    return loose
 
 
 def _lattice(family: Sequence[Group]) -> Lattice:

@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flint import acb_mat
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
-    Complexes = NDArray[np.complex128]
+    Floats = NDArray[np.floating[Any]]
+    Complexes = NDArray[np.complexfloating[Any, Any]]
 
 __all__ = ["Transform", "power_sums", "log_phases"]
 
@@ -44,7 +44,7 @@ class Transform(ABC):
         """ln M(t) for a real t of either sign, to about the present precision; ∞ where M is infinite."""
 
     @abstractmethod
-    def log_floats(self, t: Sequence[float]) -> Floats:
+    def log_floats(self, t: Floats | Sequence[float]) -> Floats:
         """ln M(t) for many t, in floats."""
 
     def nodes(self, t: Fraction, eta: Fraction, count: int) -> list[ComplexBall]:
@@ -89,15 +89,20 @@ def power_sums(weights: Sequence[Ball], angles: Sequence[Ball], count: int) -> l
 
 def _turns(angle: Ball, number: int, weight: Ball | None) -> list[ComplexBall]:
     """weight·e^{ik·angle} for k < number."""
-    turn = ComplexBall(angle.cos(), angle.sin()) if number > 1 else None
+    turn = _unit(angle)
     turns: list[ComplexBall] = []
     for k in range(number):
         if k % _RESTART == 0:
-            fresh = ComplexBall((angle * k).cos(), (angle * k).sin()) if k else ComplexBall(1)
+            fresh = _unit(angle * k) if k else ComplexBall(1)
             turns.append(fresh if weight is None else fresh * weight)
         else:
             turns.append(turns[-1] * turn)
     return turns
+
+
+def _unit(angle: Ball) -> ComplexBall:
+    sin, cos = angle.sin_cos()
+    return ComplexBall(cos, sin)
 
 
 def log_phases(shares: Floats, losses: Floats, eta: float, count: int) -> Complexes:
@@ -110,6 +115,6 @@ def log_phases(shares: Floats, losses: Floats, eta: float, count: int) -> Comple
     half = np.sin(angles / 2)
     fall = -2 * ((half * half) @ shares)
     turn = (np.sin(angles) - angles) @ shares + y * float(shares @ (losses - mean))
-    size = np.log1p(np.maximum(fall * (2 + fall) + turn * turn, -1 + 1e-300)) / 2
+    size = np.log1p(np.maximum(fall * (2 + fall) + turn * turn, -1 + 1e-16)) / 2
     result: Complexes = size + 1j * (np.arctan2(turn, 1 + fall) + y * mean)
     return result

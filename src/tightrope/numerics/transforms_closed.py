@@ -33,7 +33,7 @@ class NormalTransform(Transform):
         """μ²t(t+1)/2."""
         return self._square.ball() * ball(t * (t + 1) / 2)
 
-    def log_floats(self, t: Sequence[float]) -> Floats:
+    def log_floats(self, t: Floats | Sequence[float]) -> Floats:
         """μ²t(t+1)/2."""
         import numpy as np
 
@@ -98,7 +98,7 @@ class LaplaceTransform(Transform):
         middle = (half * e0).sinh() / half if t != Fraction(-1, 2) else e0
         return ((ball(t) * e0).exp() + (ball(-t - 1) * e0).exp() + (e0 / -2).exp() * middle) / 2
 
-    def log_floats(self, t: Sequence[float]) -> Floats:
+    def log_floats(self, t: Floats | Sequence[float]) -> Floats:
         """ln M(t)."""
         import numpy as np
 
@@ -116,7 +116,7 @@ class LaplaceTransform(Transform):
         small = np.where(near, h, 0.5)
         rise = np.expm1((small - 0.5) * e0) + np.expm1((-small - 0.5) * e0)
         rise = (rise + np.exp(-e0 / 2) * np.sinh(small * e0) / small) / 2
-        size = np.log1p(np.maximum(rise.real * (2 + rise.real) + rise.imag**2, -1 + 1e-300)) / 2
+        size = np.log1p(np.maximum(rise.real * (2 + rise.real) + rise.imag**2, -1 + 1e-16)) / 2
         back = np.exp(-2 * h * e0)
         far = (h - 0.5) * e0 + np.log((1 + back) / 2 + (1 - back) / (4 * h))
         result: Complexes = np.where(near, size + 1j * np.arctan2(rise.imag, 1 + rise.real), far)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -49,7 +50,7 @@ class FiniteTransform(Transform):
             value = sum(self._weights(t), Ball(0)).log()
         return value + 0
 
-    def log_floats(self, t: Sequence[float]) -> Floats:
+    def log_floats(self, t: Floats | Sequence[float]) -> Floats:
         """The same in floats."""
         import numpy as np
 
@@ -86,4 +87,4 @@ class FiniteTransform(Transform):
 
     def cost(self, t: float, eta: float, count: int, bits: int) -> float:  # noqa: ARG002
         """As ``power_sums``."""
-        return len(self._losses) * (3 + 0.8 * count**0.5 + 0.08 * count)
+        return len(self._losses) * (3 + 0.8 * math.sqrt(count) + 0.08 * count)

@@ -36,6 +36,7 @@ class SampledNormalTransform(Transform):
         if not 0 < rate < 1:
             raise AssertionError("the rate must lie between 0 and 1: at 1 the loss is normal")
         self._mu, self._rate, self._adding = mu, rate, adding
+        self._known: tuple[Fraction, int, Ball] | None = None  # the last tilt, with its bits and its ln G
         with precision(80):
             self._floats = abs(float(mu.ball().mid())), float(rate)
         if not 0 < self._floats[0] < 1e3:
@@ -49,10 +50,13 @@ class SampledNormalTransform(Transform):
         return Ball(1)
 
     def log_real(self, t: Fraction) -> Ball:
-        """ln G."""
-        return log_power_mean(self._mu, self._rate, self._power(t))
+        """ln G: by a closed form for whole powers, else by the rule of ``line``."""
+        power = self._power(t)
+        if power.denominator == 1 and 0 <= power <= 72:
+            return log_power_mean(self._mu, self._rate, power)
+        return self.line(t, Fraction(0), 0)[0]
 
-    def log_floats(self, t: Sequence[float]) -> Floats:
+    def log_floats(self, t: Floats | Sequence[float]) -> Floats:
         """ln G in floats."""
         import numpy as np
 
@@ -61,8 +65,7 @@ class SampledNormalTransform(Transform):
 
     def _rule(self, power: float, y: float, nats: float) -> Rule:
         mu, rate = self._floats
-        value = max(0.0, float(log_power_means(mu, rate, [power])[0]) - 1) if power > 1 or power < 0 else 0.0
-        left, right = window(mu, power, math.log1p(-rate), math.log(rate), nats, value)
+        left, right = window(mu, power, math.log1p(-rate), math.log(rate), nats, 0.0)
         return rule(mu, power, y, nats, left, right)
 
     def line(self, t: Fraction, eta: Fraction, count: int) -> tuple[Ball, list[ComplexBall]]:
@@ -91,7 +94,8 @@ class SampledNormalTransform(Transform):
             off = between(-error, error)
             off_both = ComplexBall(off, off)
             phi = [ComplexBall(1)] + [(s * scale + off_both) / value for s in sums[1:]]
-            return value.log(), phi
+            self._known = t, ctx.prec, value.log()
+            return self._known[2], phi
 
     def float_line(self, t: float, eta: float, count: int) -> tuple[float, Complexes]:
         """The same in floats; ln G from G − 1 where it is small."""
@@ -120,7 +124,9 @@ class SampledNormalTransform(Transform):
         """The integral with its path shifted by iθ/μ (``transforms_sampled_decay``)."""
         power = self._power(t)
         theta = shifted_angle(*self._floats, float(power), float(y))
-        return decay_bound(self._mu, self._rate, power, y, theta, log_power_mean(self._mu, self._rate, power))
+        known = self._known
+        log = known[2] if known is not None and known[0] == t and known[1] >= ctx.prec else self.log_real(t)
+        return decay_bound(self._mu, self._rate, power, y, theta, log)
 
     def log_decay_floats(self, t: float, y: Floats) -> Floats:
         """The same in floats."""
@@ -133,4 +139,4 @@ class SampledNormalTransform(Transform):
     def cost(self, t: float, eta: float, count: int, bits: int) -> float:
         """A few elementary functions for each z, then ``power_sums``."""
         chosen = self._rule(-t if self._adding else t + 1, eta * count, bits * math.log(2) + 2)
-        return (chosen.last - chosen.first) * (4 + 0.8 * count**0.5 + 0.08 * count)
+        return (chosen.last - chosen.first) * (4 + 0.8 * math.sqrt(count) + 0.08 * count)

@@ -30,7 +30,7 @@ def decay_bound(mu: Real, rate: Fraction, power: Fraction, y: Fraction, theta: F
     with precision(ctx.prec + 20):
         m, angle = abs(mu.ball()), ball(theta)
         gain = angle * angle / (2 * m * m)
-        if not (0 < angle and angle < Ball.pi()) or not log_g.is_finite():
+        if not (angle > 0 and angle < Ball.pi()) or not log_g.is_finite():
             return Ball(1)
         try:
             chosen = _shifted_rule(float(m.mid()), float(rate), float(power), float(y), float(theta))
@@ -97,12 +97,12 @@ def _table(mu: float, rate: float, power: float, thetas: Floats) -> tuple[Floats
     nats = 24.0
     left, right = window(mu, power, math.log1p(-rate), math.log(rate), nats, 0.0)
     h = min(0.35, 0.5 / mu, (right - left) / 40)
-    h = max(h, (right - left) / 4000)
+    h = max(h, (right - left) / 1000)
     z = np.arange(math.floor(left / h), math.ceil(right / h) + 1) * h
-    rise = rate * np.exp(np.minimum(mu * z - mu * mu / 2, 600.0))
+    rise = rate * np.exp(np.minimum(mu * z - mu * mu / 2, 300.0))
     angles = np.concatenate([[0.0], thetas])[:, None]
     real, imag = rise * np.cos(angles) - rate, rise * np.sin(angles)
-    size = np.log1p(np.maximum(real * (2 + real) + imag * imag, -1 + 1e-300)) / 2
+    size = np.log1p(np.maximum(real * (2 + real) + imag * imag, -1 + 1e-16)) / 2
     logs = z * z / -2 + power * size + angles * angles / (2 * mu * mu)
     top = float(logs[0].max())
     plain = top + math.log(float(np.exp(logs[0] - top).sum()))
@@ -129,7 +129,8 @@ def _angles(mu: float, rate: float, power: float, y: float) -> Floats:
     values = _logs(_table(mu, rate, power, coarse), np.array([y]))[0]
     best = int(values.argmin())
     ratio = float(coarse[1] / coarse[0])
-    return np.minimum(coarse[best] * ratio ** np.linspace(-1, 1, 7), _WIDEST)
+    result: Floats = np.minimum(coarse[best] * ratio ** np.linspace(-1, 1, 7), _WIDEST)
+    return result
 
 
 def shifted_angle(mu: float, rate: float, power: float, y: float) -> Fraction:

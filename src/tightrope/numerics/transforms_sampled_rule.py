@@ -49,16 +49,14 @@ class Rule:
 def rule(mu: float, power: float, y: float, nats: float, left: float, right: float) -> Rule:
     """Nodes for an error of about e^−nats relative to G(A) at every |y'| ≤ y: a choice, in floats."""
     deepest = min(math.sqrt(2 * nats), 3.04 / mu)
-    depth, rate = deepest, nats / deepest + deepest / 2
-    if power < 0:
-        for k in range(1, 40):
-            d = deepest * 0.88**k
-            trial = (nats + power * math.log(math.cos(d * mu / 2))) / d + d / 2
-            first = k == 1 and (nats + power * math.log(math.cos(deepest * mu / 2))) / deepest + deepest / 2
-            rate = first if first else rate
-            if trial > rate:
-                break
-            depth, rate = d, trial
+    depth, rate = 0.0, math.inf
+    for k in range(40 if power < 0 else 1):
+        d = deepest * 0.88**k
+        extra = power * math.log(math.cos(d * mu / 2)) if power < 0 else 0.0
+        trial = (nats + extra) / d + d / 2
+        if trial > rate:
+            break
+        depth, rate = d, trial
     step = short(2 * math.pi / (rate + y * mu))
     h = float(step)
     if not (right - left) / h < _MOST_NODES:

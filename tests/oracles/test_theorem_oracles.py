@@ -1,0 +1,91 @@
+"""Teeth: every theorem has an oracle, and an equality understated by one part in a hundred is caught by it.
+
+ORACLES maps a theorem to a check that compares its conclusion with the definitions. Each check passes as it is, and
+must fail when the theorem's conclusion (ρ, ε, μ², η, δ, divergence) is multiplied by 0.99. Theorems that only bound,
+and those without a number of their own, name the tests elsewhere in this directory that hold them to the truth.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import leaf_checks  # noqa: F401 - each check registers itself
+import notion_checks  # noqa: F401
+import pytest
+from theorem_checks import ORACLES
+from understated import understated
+
+import tightrope as tr
+from tightrope.curves.pure import Pure
+from tightrope.numerics.real import real
+from tightrope.theorems import REGISTRY
+
+# Theorems that bound only, or have no number of their own: where they are held to the truth.
+ELSEWHERE = {
+    "renyi_for_groups": "test_groups.py::test_renyi_on_chains",
+    "truncated_for_groups": "test_groups.py::test_tcdp_and_zcdp_on_chains",
+    "concentrated_for_groups": "test_groups.py::test_a_negative_offset_counter_example",
+    "approximate_for_groups": "test_groups.py::test_pure_and_approximate_on_chains",
+    "noise_for_groups": "test_groups.py::test_log_concave_noise_is_read_at_the_larger_distance",
+    "concentrated_composes": "test_composition.py::test_leaks_of_approximate_zcdp_multiply",
+    "approximate_composes_basically": "test_composition.py::test_basic_composition_counts_every_delta",
+    "gaussian_composes": "test_composition.py::test_gaussians_merge_into_one",
+    "basic": "test_composition.py::test_advanced_composition_formulas",
+    "advanced": "test_composition.py::test_advanced_composition_formulas",
+    "advanced_sharp": "test_composition.py::test_formulas_are_never_below_the_optimum",
+    "approximate_is_approximately_concentrated": (
+        "test_conversions.py::test_a_leaky_response_is_approximately_concentrated"
+    ),
+    "mean_concentrated_is_concentrated": "test_conversions.py::test_mean_concentrated",
+    "pure_is_concentrated_classically": "test_conversions.py::test_pure_to_others",
+    "pure_is_mean_concentrated": "test_conversions.py::test_every_pure_law_keeps_the_converted_bounds",
+    "gaussian_instance": "test_conversions.py::test_zcdp_numbers",
+    "renyi_to_profile_classic": "test_conversions.py::test_one_order",
+    "renyi_to_profile": "test_conversions.py::test_zcdp_to_delta",
+    "zcdp_to_epsilon_classic": "test_conversions.py::test_zcdp_numbers",
+    "profile_has_renyi": "test_sampling.py::test_without_replacement_renyi_from_the_profile",
+    "approximate_is_amplified": "test_sampling.py::test_amplified_guarantees_on_random_bases",
+    "sampling_never_hurts": "test_sampling.py::test_general_bounds_are_never_below_the_truth",
+    "renyi_of_poisson_sample": "test_sampling.py::test_general_bounds_are_never_below_the_truth",
+    "renyi_without_replacement": "test_sampling.py::test_general_bounds_are_never_below_the_truth",
+    "nothing_costs_nothing": "test_sampling.py::test_sampling_all_or_nothing",
+    "above_threshold_is_pure": "test_leaf_selections.py::test_above_threshold_never_costs_more_than_claimed",
+    "above_threshold_is_renyi": "test_leaf_selections.py::test_above_threshold_never_costs_more_than_claimed",
+    "noisy_max_is_pure": "test_leaf_selections.py::test_selections_never_cost_more_than_claimed",
+}
+NO_NUMBER = {"noise_for_groups", "nothing_costs_nothing"}  # equalities that the engine applies to the mechanism itself
+
+
+def test_every_theorem_has_an_oracle():
+    assert set(ORACLES) | set(ELSEWHERE) == set(REGISTRY)
+    assert not set(ORACLES) & set(ELSEWHERE)
+
+
+def test_every_equality_with_a_number_has_teeth():
+    assert {name for name, t in REGISTRY.items() if t.kind == "equal"} - NO_NUMBER <= set(ORACLES)
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_the_tests_named_exist(name):
+    file, _, test = ELSEWHERE[name].partition("::")
+    assert f"def {test}(" in (Path(__file__).parent / file).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_the_conclusion_is_true(name):
+    ORACLES[name]()
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_an_understated_conclusion_is_caught(name):
+    if REGISTRY[name].kind != "equal":
+        return
+    with understated(name), pytest.raises(AssertionError):
+        ORACLES[name]()
+
+
+def test_the_registry_is_as_it_was():
+    """Nothing understated is left behind: one more ask, at the user's level, is right."""
+    with understated("pure_composes"):
+        assert float(REGISTRY["pure_composes"]([(Pure(real(1)), 1)]).epsilon.rational) == 0.99
+    assert tr.pure(tr.Pure("0.77") * 3).upper == 2.31
