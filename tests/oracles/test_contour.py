@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from fractions import Fraction as F
+from fractions import Fraction
 
 import mpmath as mp
 import pytest
@@ -20,8 +20,10 @@ from tightrope.numerics.real import Real, real
 from tightrope.numerics.transform import Transform
 from tightrope.numerics.transforms_closed import LaplaceTransform, NormalTransform
 from tightrope.numerics.transforms_finite import FiniteTransform
+from tightrope.numerics.transforms_replace import ReplaceSampledNormalTransform
 from tightrope.numerics.transforms_sampled import SampledNormalTransform
 
+F = Fraction
 Parts = list[tuple[Transform, int]]
 
 
@@ -220,12 +222,45 @@ def test_two_plans_overlap_and_the_upper_bound_is_above() -> None:
             plans = [total.plan(x, relative) for relative in (1e-12, 1e-6)]
         except NotCertified:
             continue
-        first, other = plans[0], Plan(plans[1].t * F(9, 8), plans[1].eta * F(3, 4), plans[1].count * 2, plans[1].bits + 40)
-        values = [total.call(Ball(x), plan) for plan in (first, plans[1], other)]
+        first, second = plans
+        other = Plan(second.t * F(9, 8), second.eta * F(3, 4), second.count * 2, second.bits + 40)
+        values = [total.call(Ball(x), plan) for plan in (first, second, other)]
         assert values[0].overlaps(values[1])
         assert values[0].overlaps(values[2])
         assert total.upper(Ball(x), first.t) >= values[0].lower()
         assert abs(total.estimate(x) - math.log(float(values[0]))) < 1e-7
+
+
+def test_exchanged_sampled_normal() -> None:
+    transform = ReplaceSampledNormalTransform(real(1), F(1, 10))
+    value = proved([(transform, 10)], F(3, 2))
+    assert holds(value, "0.006266826739238355", "0.006266826739238365")
+    assert relative_width(value) < 1e-11
+    assert holds(proved([(transform, 2)], F(1, 2)), "0.009221951924509135", "0.009221951924509145")
+    with precision(60):
+        log, nodes = transform.line(F(-5, 2), F(1, 2), 20)
+        decay = transform.decay(F(3, 2), F(10))
+    with mp.workdps(30):
+
+        def moment(s: mp.mpc) -> mp.mpc:
+            def w(x: mp.mpf) -> mp.mpf:
+                return mp.mpf(9) / 10 + mp.exp(x - mp.mpf(1) / 2) / 10
+
+            return mp.quad(lambda x: mp.npdf(x) * w(x) ** (s + 1) * w(-x) ** -s, list(range(-20, 22, 2)))
+
+        still = moment(mp.mpf(-5) / 2)
+        truth = moment(mp.mpc(-2.5, 10)) / still
+        assert abs(mp.log(still) - mp.mpf(log.str(20, radius=False))) < 1e-15
+        assert abs(truth.imag - mp.mpf(nodes[20].imag.str(20, radius=False))) < 1e-15
+        assert abs(truth) <= float(decay) < 0.6  # M(−1−s) = M(s): the two tilts have equal sizes
+
+
+def test_a_root_is_polished() -> None:
+    total = ContourSum([(sampled("1", "0.01"), 10**4)])
+    target = math.log(1e-5)
+    x = total.root(target)
+    plan = total.plan(x)
+    assert total.polished(x + 1e-7, target, plan) == pytest.approx(x, abs=1e-11)
 
 
 def test_a_wide_point_holds_both_ends() -> None:

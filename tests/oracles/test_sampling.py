@@ -193,13 +193,11 @@ def test_without_replacement_add_remove():
 def test_subsets_drawn_one_by_one():
     """Randomized response on a batch of 2 of 4 records, every batch enumerated: add up the chances of each output."""
     base = {0: d.response(1).p, 1: d.response(1).q}  # the batch's output law depends on whether it holds the odd record
-    q = F(2, 4)
     batches = list(itertools.combinations(range(4), 2))
     with_record = [mp.fsum(base[0 if 0 in b else 1][o] for b in batches) / len(batches) for o in range(2)]
     truth = d.Atoms(with_record, base[1])
     for x in ("0", "0.2", "0.35"):
         assert d.encloses(tr.delta(tr.RandomizedResponse(1).without_replacement(2, 4), x), truth.hockey(x))
-    assert q == F(1, 2)
 
 
 def test_poisson_replace_is_covered_by_the_claim():
@@ -330,3 +328,14 @@ def test_composed_samples_never_claim_less_than_a_part_costs():
     assert fact(m * 30, Renyi).curve.approximate(4.0) == pytest.approx(
         30 * float(_renyi(tr.Gaussian(1), truth, 4)), rel=1e-9
     )
+
+
+@pytest.mark.parametrize(
+    ("steps", "epsilon", "truth"), [(100, "1", "6.6713989155493057e-7"), (1000, "2", "2.6655719247617912e-6")]
+)
+def test_many_sampled_gaussians_enclose_the_inverted_transform(steps, epsilon, truth):
+    """Bromwich inversion in long double, bracketed by optimistic and pessimistic discretisations."""
+    claim = tr.delta(tr.Gaussian(1).poisson("0.01") * steps, epsilon)
+    assert d.encloses(claim, mpf(truth), 1e-14)
+    if claim.tight:
+        assert d.tight(claim)

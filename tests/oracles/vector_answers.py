@@ -131,9 +131,9 @@ def row(m, delta, route):
     return tr.compare(m, delta)[route].claim.computed
 
 
-def added_only(m, epsilon):
-    """δ of the direction in which a record is added."""
-    profile = contour_profile(Loss(fact(m, Loss).curve.add))
+def one_direction(m, epsilon, direction):
+    """δ of a composition when a record is removed (0) or added (1)."""
+    profile = contour_profile(Loss(fact(m, Loss).curve.directions[direction]))
     return profile.prove(F(epsilon), profile.find(F(epsilon)))
 
 
@@ -300,9 +300,9 @@ ANSWERS = {
     "Poisson replace-one pair q=.05 C/s=2 eps=1": lambda _: poisson_replace("0.5", "0.05", 1),
     "Poisson replace-one pair q=.3 s=1 clip1 eps=.5": lambda _: poisson_replace(1, "0.3", "0.5"),
     "Poisson replace-one group-2 bound q=.3 eps=.5": lambda _: poisson_replace(1, "0.3", "0.5"),
-    "SGM composed q=.01 s=1 T=100 eps=1 remove": lambda _: tr.delta(SGM * 100, 1),
+    "SGM composed q=.01 s=1 T=100 eps=1 remove": lambda _: one_direction(SGM * 100, 1, 0),
     "SGM composed q=.01 s=1 T=1000 eps=2 remove": lambda _: tr.delta(SGM * 1000, 2),
-    "SGM composed q=.01 s=1 T=1000 eps=2 add": lambda _: added_only(SGM * 1000, 2),
+    "SGM composed q=.01 s=1 T=1000 eps=2 add": lambda _: one_direction(SGM * 1000, 2, 1),
     "SGM composed q=.001 s=.8 T=1000 eps=.5 remove": lambda _: tr.delta(
         tr.Gaussian("0.8").poisson("0.001") * 1000, "0.5"
     ),

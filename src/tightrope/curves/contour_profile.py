@@ -27,17 +27,14 @@ class ContourProfile(Profile):
     def find(self, epsilon: Fraction) -> Witness:
         """The contour of the worse direction; for the other one the t of its Chernoff bound, or a contour too."""
         x = near(epsilon)
-        estimates = [total.estimate(x) for total in self.sums]
+        estimates = [_estimate(total, x) for total in self.sums]
         worse = max(range(len(self.sums)), key=lambda i: estimates[i])
         witness: Witness = {"direction": worse, **_written(self.sums[worse].plan(x, _RELATIVE))}
         for i, total in enumerate(self.sums):
             if i == worse:
                 continue
-            bound, t = total.chernoff(x)
-            if bound < estimates[worse] - 1e-6:
-                witness["other"] = {"t": Fraction(t)}
-            else:
-                witness["other"] = _written(total.plan(x, _RELATIVE))
+            t = _bounded_by(total, x, estimates[worse] - 1e-6)
+            witness["other"] = {"t": t} if t is not None else _written(total.plan(x, _RELATIVE))
         return witness
 
     def prove(self, epsilon: Fraction, witness: Witness) -> Ball:
@@ -57,10 +54,11 @@ class ContourProfile(Profile):
             if any(leak >= ball(delta) for leak in leaks):
                 return Bound(math.inf if any(leak > ball(delta) for leak in leaks) else 0.0, math.inf), {}
         goal = math.log(delta.numerator) - math.log(delta.denominator)
-        x = max(total.root(goal) for total in self.sums)
+        x = max(_root(total, goal) for total in self.sums)
         if x <= 0:
             return self._at_zero(delta)
         witness = self.find(Fraction(x))
+        x = self.sums[int(witness["direction"])].polished(x, goal, _plan(witness))
         upper = next((e for e in _around(x, 1) if self._compares(e, witness, delta, below=True)), None)
         if upper is None:
             raise NotCertified("the exact profile", f"no contour proved an ε near {x:.6g}")
@@ -77,6 +75,31 @@ class ContourProfile(Profile):
         value = self.prove(Fraction(x), witness)
         with precision(200):
             return bool(value <= ball(delta)) if below else bool(value > ball(delta))
+
+
+def _bounded_by(total: ContourSum, x: float, level: float) -> Fraction | None:
+    """A t at which the Chernoff bound is proved to stay below e^level, if one is found quickly."""
+    first = min(max(total.chernoff(x)[1], 1e-3), 1e9)
+    for t in (first, 1.0, 8.0, 64.0, 512.0, 4096.0):
+        at = Fraction(t).limit_denominator(1024)
+        with precision(128):
+            if at > 0 and total.upper(Ball(x), at) <= Ball(level).exp():
+                return at
+    return None
+
+
+def _estimate(total: ContourSum, x: float) -> float:
+    try:
+        return total.estimate(x)
+    except NotCertified:
+        return -math.inf  # too little is left for floats to see; the other direction, or the proof, decides
+
+
+def _root(total: ContourSum, goal: float) -> float:
+    try:
+        return total.root(goal)
+    except NotCertified:
+        return 0.0
 
 
 def _around(x: float, sign: int) -> list[float]:

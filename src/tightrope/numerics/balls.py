@@ -36,6 +36,7 @@ __all__ = [
 ]
 
 INFINITY = Ball("inf")
+NEGLIGIBLE = Ball(2) ** -7000
 _lock = RLock()
 
 
@@ -94,12 +95,16 @@ def certain(b: Ball, bits: int) -> bool:
 def sharp(evaluate: Callable[[], Ball], bits: int = 60, start: int = 80, limit: int = 6000) -> Ball:
     """Evaluate with more and more bits until the ball is known to ``bits`` relative bits or ``limit`` is passed.
 
-    The ball returned is always a proof; past the limit it is just wider.
+    The ball returned is always a proof; past the limit it is just wider. A number that is surely below every number that
+    can be asked about (2^−7000) needs no more digits, and neither does a ball that two doublings did not narrow.
     """
-    working = start
+    working, stuck, before = start, 0, INFINITY
     while True:
         with precision(working):
             value = evaluate()
-        if certain(value, bits) or working >= limit:
+        if certain(value, bits) or working >= limit or abs(value) < NEGLIGIBLE or stuck == 2:
             return value
+        width = value.rad()
+        stuck = stuck + 1 if working > 500 and width.is_finite() and not width < before / 2 else 0
+        before = width
         working *= 2

@@ -135,8 +135,11 @@ class Saddles:
                 if period < _EASY * min(math.sqrt(tilts.curvature), 2 / self.unit):
                     break
             work = period * math.sqrt(nats + max(lost, 0.0))
+            before = least
             if work < least and lost < allowed:
                 best, least = trial, work
+            if work > 0.85 * before:
+                break
         return best
 
     def saddle_root(self, log_target: float) -> tuple[float, float]:

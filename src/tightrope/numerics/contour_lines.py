@@ -20,7 +20,7 @@ __all__ = ["FloatLine", "float_line"]
 
 _MOST_NODES = 4096
 _CLOSE = 0.1
-_MOST_MICROSECONDS = 5e5  # of the proof, which is a few times slower
+_MOST_MICROSECONDS = 1.5e5  # of the proof, which is a few times slower
 _NATS = 34.0  # accuracy aimed at: about what floats can hold
 
 

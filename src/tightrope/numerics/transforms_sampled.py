@@ -15,10 +15,11 @@ from flint import ctx
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
 from tightrope.numerics.real import Real
-from tightrope.numerics.sampled_normal import log_power_mean, log_power_means
+from tightrope.numerics.sampled_normal import log_power_mean
 from tightrope.numerics.sampled_normal_floats import window
 from tightrope.numerics.transform import Transform, log_phases, power_sums
 from tightrope.numerics.transforms_sampled_decay import decay_bound, log_decay, shifted_angle
+from tightrope.numerics.transforms_sampled_floats import quick_log_means
 from tightrope.numerics.transforms_sampled_rule import Rule, rule, tails
 
 if TYPE_CHECKING:
@@ -61,7 +62,13 @@ class SampledNormalTransform(Transform):
         import numpy as np
 
         at = np.asarray(t, dtype=np.float64)
-        return log_power_means(*self._floats, -at if self._adding else at + 1)
+        powers = -at if self._adding else at + 1
+        result = np.zeros_like(powers)
+        with np.errstate(all="ignore"):
+            for chosen in (powers > 0, powers < 0):
+                if chosen.any():
+                    result[chosen] = quick_log_means(*self._floats, powers[chosen])
+        return result
 
     def _rule(self, power: float, y: float, nats: float) -> Rule:
         mu, rate = self._floats
