@@ -11,7 +11,8 @@ def training(noise_multiplier):
 run = training(1.1)
 claim = tr.epsilon(run, delta=1e-5)
 print(run)
-print(f"epsilon = {claim:.6f} at delta = 1e-5, relation {claim.relation}")
+print(f"epsilon = {claim:.10f} at delta = 1e-5, relation {claim.relation}, tight: {claim.tight}")
+print(f"Renyi accounting would say {tr.compare(run, delta=1e-5)['rdp'].value:.10f}")
 
 found = tr.calibrate(training, epsilon=1, delta=1e-5)
 print(f"noise multiplier for epsilon = 1: {found.value}")

@@ -1,4 +1,4 @@
-"""Extremes: 10⁹ runs, tiny and huge noise, δ down to 1e-5000 and up to the last float below 1. Sound, and at once."""
+"""Extremes: 10⁹ runs, tiny and huge noise, δ down to 1e-1999 and up to the last float below 1. Sound, and at once."""
 
 import math
 
@@ -39,11 +39,11 @@ def test_a_thousand_million_runs_in_the_other_notions(m):
         assert answered(lambda question=question: question(m * 10**9)).upper >= one.lower
 
 
-@pytest.mark.parametrize("delta", ["1e-300", "1e-5000", LAST, "0.99999999999999999999999999999999999", "1e-17"])
+@pytest.mark.parametrize("delta", ["1e-300", "1e-1999", LAST, "0.99999999999999999999999999999999999", "1e-17"])
 @pytest.mark.parametrize("m", FIRST, ids=str)
 def test_extreme_deltas(m, delta):
     claim = answered(lambda: tr.epsilon(m, delta=delta))
-    if delta in ("1e-300", "1e-5000"):
+    if delta in ("1e-300", "1e-1999"):
         assert claim.upper >= tr.epsilon(m, delta=1e-6).lower
     elif delta != "1e-17":
         assert claim.lower <= tr.epsilon(m, delta=0.5).upper
@@ -102,9 +102,9 @@ def gaussian_delta(mu, eps):
     return mp.ncdf(mu / 2 - eps / mu) - mp.e**eps * mp.ncdf(-mu / 2 - eps / mu)
 
 
-@pytest.mark.parametrize("delta", ["1e-300", "1e-5000", "0.5", "1e-17"])
+@pytest.mark.parametrize("delta", ["1e-300", "1e-1999", "0.5", "1e-17"])
 def test_the_gaussian_at_extreme_deltas_is_true(delta):
-    """An independent evaluation of Balle and Wang's formula in 6000 digits' worth of exponent range."""
+    """An independent evaluation of Balle and Wang's formula in 2000 digits' worth of exponent range."""
     claim = tr.epsilon(tr.Gaussian(1), delta=delta)
     with mp.workdps(60):
         target = mp.mpf(delta)
@@ -129,3 +129,10 @@ def test_a_thousand_million_leaks_are_certain():
     with mp.workdps(40):
         truth = -mp.expm1(10**9 * mp.log1p(-mp.mpf("1e-12")))
     assert claim.lower <= truth <= claim.upper
+
+
+@pytest.mark.parametrize("number", ["1e-5000", "1e5000", "1e99999999", "1" * 5000, 10**5000])
+def test_numbers_beyond_all_use_are_refused_not_computed(number):
+    for ask in (lambda x: tr.epsilon(tr.Gaussian(1), delta=x), lambda x: tr.delta(tr.Gaussian(1), epsilon=x), tr.Gaussian, lambda x: tr.Laplace(1, x)):
+        with pytest.raises(tr.BadParameter):
+            ask(number)

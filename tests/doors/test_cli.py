@@ -102,7 +102,7 @@ def test_a_claim_for_people():
 
 
 def test_a_loose_claim_says_so():
-    printed = good("epsilon", "gaussian(sigma=1).poisson(0.01) * 100", "--delta", "1e-5")
+    printed = good("epsilon", "zcdp(rho=0.1).poisson(0.01) * 100", "--delta", "1e-5")
     assert "tight     no" in printed
     assert "relation  add-remove" in printed
 
@@ -131,13 +131,15 @@ def test_demo_answers_a_real_question():
     best = tr.compare(run, delta="1e-5").best
     assert show.number(best.value) in printed
     assert best.claim.explain() in printed
-    assert printed.splitlines()[-1].startswith("The classic answers overstate")
-    assert "rdp-classic" in printed.splitlines()[-1]
+    assert best.route == "exact"
+    assert best.claim.tight
+    last = printed.splitlines()[-1]
+    assert last.startswith("The usual answers overstate ε ≤ 6.18771238998: rdp says 6.712 (+8.5 %), rdp-classic")
 
 
 def test_nothing_is_overstated_when_nothing_is_spent():
     found = tr.compare(tr.Gaussian(1) * 0, delta="1e-5")
-    assert show.overstated(found) == "No classic route overstates this answer."
+    assert show.overstated(found) == "No usual route overstates this answer."
 
 
 def test_numbers_are_rounded_up():

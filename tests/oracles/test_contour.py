@@ -6,7 +6,6 @@ import math
 import random
 from fractions import Fraction
 
-import mpmath as mp
 import pytest
 
 from tightrope.errors import NotCertified
@@ -20,7 +19,6 @@ from tightrope.numerics.real import Real, real
 from tightrope.numerics.transform import Transform
 from tightrope.numerics.transforms_closed import LaplaceTransform, NormalTransform
 from tightrope.numerics.transforms_finite import FiniteTransform
-from tightrope.numerics.transforms_replace import ReplaceSampledNormalTransform
 from tightrope.numerics.transforms_sampled import SampledNormalTransform
 
 F = Fraction
@@ -186,31 +184,6 @@ def test_atoms_alone_are_refused_or_held() -> None:
     assert value.contains(FiniteSum([(law, 50)]).call(Ball(1)))
 
 
-@pytest.mark.parametrize("adding", [False, True])
-def test_sampled_nodes_against_quadrature(adding: bool) -> None:
-    transform = sampled("0.7", "0.2", adding)
-    with precision(70):
-        log, nodes = transform.line(F(5, 2), F(3, 4), 40)
-        decays = [transform.decay(F(5, 2), F(3 * k, 4)) for k in (4, 15, 40)]
-    with mp.workdps(30):
-        q, mu = mp.mpf(1) / 5, 10 / mp.mpf(7)
-
-        def moment(s: mp.mpc) -> mp.mpc:
-            a = -s if adding else s + 1
-            return mp.quad(
-                lambda z: mp.npdf(z) * (1 - q + q * mp.exp(mu * z - mu * mu / 2)) ** a, list(range(-16, 26, 2))
-            )
-
-        real_value = moment(mp.mpf(5) / 2)
-        assert abs(mp.log(real_value) - mp.mpf(log.str(25, radius=False))) < 1e-20
-        for k, decay in zip((4, 15, 40), decays, strict=True):
-            truth = moment(mp.mpc(2.5, 0.75 * k)) / real_value
-            assert abs(truth.real - mp.mpf(nodes[k].real.str(25, radius=False))) < 1e-19
-            assert abs(truth.imag - mp.mpf(nodes[k].imag.str(25, radius=False))) < 1e-19
-            assert abs(truth) <= float(decay) < 1
-    assert decays[0] > decays[1] > decays[2]
-
-
 def test_two_plans_overlap_and_the_upper_bound_is_above() -> None:
     rng = random.Random(8)
     for _ in range(25):
@@ -231,30 +204,6 @@ def test_two_plans_overlap_and_the_upper_bound_is_above() -> None:
         assert abs(total.estimate(x) - math.log(float(values[0]))) < 1e-7
 
 
-def test_exchanged_sampled_normal() -> None:
-    transform = ReplaceSampledNormalTransform(real(1), F(1, 10))
-    value = proved([(transform, 10)], F(3, 2))
-    assert holds(value, "0.006266826739238355", "0.006266826739238365")
-    assert relative_width(value) < 1e-11
-    assert holds(proved([(transform, 2)], F(1, 2)), "0.009221951924509135", "0.009221951924509145")
-    with precision(60):
-        log, nodes = transform.line(F(-5, 2), F(1, 2), 20)
-        decay = transform.decay(F(3, 2), F(10))
-    with mp.workdps(30):
-
-        def moment(s: mp.mpc) -> mp.mpc:
-            def w(x: mp.mpf) -> mp.mpf:
-                return mp.mpf(9) / 10 + mp.exp(x - mp.mpf(1) / 2) / 10
-
-            return mp.quad(lambda x: mp.npdf(x) * w(x) ** (s + 1) * w(-x) ** -s, list(range(-20, 22, 2)))
-
-        still = moment(mp.mpf(-5) / 2)
-        truth = moment(mp.mpc(-2.5, 10)) / still
-        assert abs(mp.log(still) - mp.mpf(log.str(20, radius=False))) < 1e-15
-        assert abs(truth.imag - mp.mpf(nodes[20].imag.str(20, radius=False))) < 1e-15
-        assert abs(truth) <= float(decay) < 0.6  # M(−1−s) = M(s): the two tilts have equal sizes
-
-
 def test_a_root_is_polished() -> None:
     total = ContourSum([(sampled("1", "0.01"), 10**4)])
     target = math.log(1e-5)
@@ -269,6 +218,25 @@ def test_a_wide_point_holds_both_ends() -> None:
     wide = total.call(Ball("6.0").union(Ball("6.1")), plan)
     assert wide.contains(total.call(Ball("6.05"), plan))
     assert total.call(Ball("inf"), plan).contains(0)
+
+
+def test_every_plan_is_a_proof() -> None:
+    """Plans taken at random are poor, but what they prove is true."""
+    rng = random.Random(9)
+    narrow = 0
+    for _ in range(200):
+        variance, x = F(rng.randint(1, 80), 20), F(rng.randint(-60, 120), 10)
+        plan = Plan(F(rng.randint(1, 300), 64), F(rng.randint(1, 200), 64), rng.randint(1, 40), rng.randint(4, 60))
+        value = ContourSum([(NormalTransform(real(variance)), 1)]).call(ball(x), plan)
+        with precision(200):
+            assert value.contains(normal_call(ball(variance).sqrt(), ball(x))), (variance, x, plan)
+        narrow += relative_width(value) < 1e-3
+        copies, reach = rng.randint(1, 60), F(rng.randint(1, 40), 20)
+        value = ContourSum([(LaplaceTransform(reach), copies)]).call(ball(x), plan)
+        with precision(120):
+            assert value.contains(laplace_call(reach, copies, ball(x))), (reach, copies, x, plan)
+        narrow += relative_width(value) < 1e-3
+    assert narrow > 20
 
 
 SHORT_PERIOD = Plan(F(2), F(5, 2), 12, 80)  # the aliases are far above everything else
@@ -289,8 +257,8 @@ def test_every_error_term_is_needed(term: str, plan: Plan, monkeypatch: pytest.M
 
 def test_extremes_give_wide_balls_or_refuse() -> None:
     for copies in (1, 10**12):
-        for rate in (F(1, 10**12), F(1, 2), 1 - F(1, 10**9)):
-            for mu in (F(1, 100), F(30)):
+        for rate in (F(1, 10**12), 1 - F(1, 10**9)):
+            for mu in (F(1, 100), F(9)):
                 total = ContourSum([(SampledNormalTransform(real(mu), rate, False), copies)])
                 x = total.root(-20.0)
                 try:

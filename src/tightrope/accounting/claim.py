@@ -76,7 +76,7 @@ class Claim:
 
     @property
     def tight(self) -> bool:
-        """Whether every theorem used is an equality, so that only rounding separates the two ends."""
+        """Whether every theorem used is an equality, so that only the error of computing it separates the two ends."""
         return self.kind == "equal"
 
     def __float__(self) -> float:

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from tightrope.accounting import advanced
 from tightrope.accounting.ask import checked, claim, epsilon, positive_delta
-from tightrope.accounting.claim import Claim, Question
+from tightrope.accounting.claim import Claim, Question, rounded
 from tightrope.accounting.facts import fact, terms
 from tightrope.accounting.routes import routes
 from tightrope.accounting.solve import Answer, epsilon_by, largest_lower
@@ -76,7 +76,8 @@ class Comparison:
     def __str__(self) -> str:
         lines = [f"ε of {self.mechanism} at δ = {shortest(self.delta)}", f"{'route':<16}{'ε':>20}  {'kind':<9}loses"]
         for row in self.rows:
-            lines.append(f"{row.route:<16}{row.value:>20.12g}  {row.kind:<9}{_loss(row)}")
+            shown = rounded(row.value, "#.12g", up=True) if row.claim is not None else f"{row.value:#.12g}"
+            lines.append(f"{row.route:<16}{shown:>20}  {row.kind:<9}{_loss(row)}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

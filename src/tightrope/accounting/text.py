@@ -58,7 +58,8 @@ LEAVES: dict[str, type[Leaf]] = {
 METHODS = ("poisson", "without_replacement", "group")
 
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?:\s*/\s*\d+)?)|(?P<name>[A-Za-z_][A-Za-z0-9_]*(?:-remove)?)|(?P<sign>[-+*.,:=()\[\]{}]))"
+    r"\s*(?:(?P<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?:\s*/\s*\d+)?)|(?P<name>[A-Za-z_][A-Za-z0-9_]*(?:-remove)?)|(?P<sign>[-+*.,:=()\[\]{}]))",
+    re.ASCII,
 )
 _MOST_DEPTH = 50
 _MOST_TEXT = 1_000_000
@@ -81,12 +82,13 @@ class _Parser:
     def __init__(self, text: str) -> None:
         self.text, self.at, self.depth = text, 0, 0
         self.tokens: list[tuple[str, str, int]] = []
-        position = 0
-        while text[position:].strip():
+        position, end = 0, len(text.rstrip())
+        while position < end:
             found = _TOKEN.match(text, position)
             if not found:
-                start = position + len(text[position:]) - len(text[position:].lstrip())
-                raise BadText(text, start, f"unexpected character {text[start]!r}", _GRAMMAR)
+                while text[position].isspace():
+                    position += 1
+                raise BadText(text, position, f"unexpected character {text[position]!r}", _GRAMMAR)
             kind = found.lastgroup or ""
             self.tokens.append((kind, found.group(kind), found.start(kind)))
             position = found.end()
@@ -124,8 +126,12 @@ class _Parser:
         if self.peek("*"):
             self.take("*")
             kind, value, position = self.tokens[self.at]
-            if kind != "number" or not value.isdigit():
-                raise BadText(self.text, position, f"expected a whole number after '*', found {value or 'the end'!r}")
+            if kind != "number" or not value.isdigit() or len(value) > 18:
+                raise BadText(
+                    self.text,
+                    position,
+                    f"expected a whole number below 10**18 after '*', found {value[:30] or 'the end'!r}",
+                )
             self.at += 1
             return factor * int(value)
         return factor
@@ -195,6 +201,14 @@ class _Parser:
         return args, named
 
     def value(self) -> Any:
+        self.depth += 1
+        if self.depth > _MOST_DEPTH:
+            raise BadText(self.text, self.tokens[self.at][2], f"nested more than {_MOST_DEPTH} deep")
+        found = self.one_value()
+        self.depth -= 1
+        return found
+
+    def one_value(self) -> Any:
         kind, value, position = self.tokens[self.at]
         if kind == "name" and value in ("true", "false"):
             self.at += 1

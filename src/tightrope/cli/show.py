@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from tightrope import Claim, Comparison
 
 DIGITS = "#.12g"
-CLASSIC = ("rdp-classic", "zcdp-classic", "advanced", "basic")
+TIGHT = "yes, only the error of computing it separates the ends"
+USUAL = ("rdp", "rdp-classic", "zcdp-classic", "advanced", "basic")
 WHY = {
     "exact": "the law of the privacy loss is known, and δ was evaluated on it",
     "optimal": "leaky randomized response is the worst mechanism with these guarantees, and was composed exactly",
@@ -36,7 +37,7 @@ def claim(found: Claim) -> str:
     """An answer in five lines."""
     given = ", ".join(f"{SYMBOLS[name]} = {value}" for name, value in found.question.given)
     sign = "=" if found.lower == found.upper else "≤"
-    tight = "yes, only rounding separates the ends" if found.tight else "no, the upper end is safe but may overstate"
+    tight = TIGHT if found.tight else "no, the upper end is safe but may overstate"
     return "\n".join(
         [
             f"{SYMBOLS[found.question.ask]} {sign} {number(found.upper)} at {given} for {found.mechanism}",
@@ -117,10 +118,10 @@ def share(value: float, best: float) -> str:
 
 
 def overstated(found: Comparison) -> str:
-    """One line on what the classic routes would have said."""
+    """One line on what the usual routes would have said."""
     best = found.best.value
-    classic = [row for row in found.rows if row.route in CLASSIC and row.value > best > 0]
-    if not classic:
-        return "No classic route overstates this answer."
-    told = ", ".join(f"{row.route} says {row.value:.4g} ({share(row.value, best)})" for row in classic)
-    return f"The classic answers overstate ε ≤ {number(best)}: {told}."
+    usual = [row for row in found.rows if row.route in USUAL and row.value > best > 0]
+    if not usual:
+        return "No usual route overstates this answer."
+    told = ", ".join(f"{row.route} says {row.value:.4g} ({share(row.value, best)})" for row in usual)
+    return f"The usual answers overstate ε ≤ {number(best)}: {told}."

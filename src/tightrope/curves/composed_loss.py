@@ -6,18 +6,23 @@ finite laws (atoms): δ(x) = Σ p_i δ_smooth(x − l_i) + mass at ∞. Normal p
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 
 from tightrope.curves.concentrated import joint_failure
 from tightrope.curves.contour_profile import contour_profile
-from tightrope.curves.loss import Call, FinitePair, Loss, NormalPair, Parts, merged
+from tightrope.curves.loss import Call, FinitePair, Loss, NormalPair, Parts, loss_has_renyi, merged
 from tightrope.curves.profile import DirectProfile, Profile
+from tightrope.curves.renyi_profile import renyi_to_profile
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball
 from tightrope.numerics.finite import FiniteSum
 from tightrope.numerics.real import largest
 from tightrope.theorems import Source, theorem
 
+MOST_GRIDDED = 400  # copies that a certified grid multiplies out; more would take a second for each point
+LONG = 1000  # copies from which on a guess saves more than it costs
 MOST_ATOMS = 4000  # more atoms around a smooth part would take longer than a second to search over
 
 
@@ -37,6 +42,10 @@ def evaluator(parts: Parts) -> Evaluator:
     finite = [(pair.law, n) for pair, n in parts if isinstance(pair, FinitePair)]
     if not smooth:
         total = FiniteSum(finite)
+        if not total.exact and sum(n for _, n in finite) > MOST_GRIDDED:
+            raise NotCertified(
+                "the exact profile", "the atoms lie on no common lattice, and a grid for them would take long"
+            )
         return Evaluator(total.call, total.exact, "sum over the composed atoms")
     if len(smooth) > 1:
         raise NotCertified("the exact profile", "more than one part has a continuous loss")
@@ -73,7 +82,15 @@ def loss_has_profile(c: Loss) -> Profile:
             raise
         return contour
     leak = largest([joint_failure([(pair.infinite(), n) for pair, n in parts]) for parts in c.directions])
-    return DirectProfile(tuple(f.call for f in found), all(f.exact for f in found), leak)
+    return DirectProfile(tuple(f.call for f in found), all(f.exact for f in found), leak, _chernoff(c))
+
+
+def _chernoff(c: Loss) -> Callable[[Fraction], float] | None:
+    """For long sums, the ε that the Rényi curve proves: a little too large, and a good place to start."""
+    if all(n <= LONG for parts in c.directions for _, n in parts):
+        return None
+    curve = loss_has_renyi(c)
+    return None if curve is None else lambda delta: renyi_to_profile(curve).epsilon(delta)[0].upper
 
 
 def composes_tightly(loss: Loss) -> bool:

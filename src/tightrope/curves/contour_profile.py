@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
-from tightrope.curves.loss import Loss, merged
+from tightrope.curves.loss import Loss, Parts, merged
 from tightrope.curves.profile import Profile, Witness, within_unit
-from tightrope.errors import NotCertified
+from tightrope.errors import NotCertified, TightropeError
 from tightrope.numerics.balls import Ball, ball, precision, sharp
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.contour import ContourSum, Plan
 from tightrope.numerics.exact import near
+from tightrope.numerics.real import Real, largest
 
 _RELATIVE = 1e-12
 _STEPS = tuple(10.0**k for k in range(-14, -3))
@@ -23,9 +27,14 @@ class ContourProfile(Profile):
     """One sum of losses for each direction. The direction that costs more is integrated, the other bounded below it."""
 
     sums: tuple[ContourSum, ...]
+    distance: Real  # an upper bound on δ(0): total variations add at most
 
     def find(self, epsilon: Fraction) -> Witness:
         """The contour of the worse direction; for the other one the t of its Chernoff bound, or a contour too."""
+        with _floats():
+            return self._found(epsilon)
+
+    def _found(self, epsilon: Fraction) -> Witness:
         x = near(epsilon)
         estimates = [_estimate(total, x) for total in self.sums]
         worse = max(range(len(self.sums)), key=lambda i: estimates[i])
@@ -39,7 +48,11 @@ class ContourProfile(Profile):
 
     def prove(self, epsilon: Fraction, witness: Witness) -> Ball:
         """The larger of both directions."""
+        if "distance" in witness:
+            return Ball(0).union(self._distance())
         worse = int(witness["direction"])
+        if not 0 <= worse < len(self.sums):
+            raise NotCertified("the worse direction", f"there is no direction {worse}")
         with precision(int(witness["bits"])):
             value = self.sums[worse].call(ball(epsilon), _plan(witness))
         for i, total in enumerate(self.sums):
@@ -53,17 +66,23 @@ class ContourProfile(Profile):
         with precision(160):
             if any(leak >= ball(delta) for leak in leaks):
                 return Bound(math.inf if any(leak > ball(delta) for leak in leaks) else 0.0, math.inf), {}
+            if self._distance() <= ball(delta):
+                return Bound(0.0, 0.0), {"distance": "the parts' total variations"}
         goal = math.log(delta.numerator) - math.log(delta.denominator)
-        x = max(_root(total, goal) for total in self.sums)
-        if x <= 0:
-            return self._at_zero(delta)
-        witness = self.find(Fraction(x))
-        x = self.sums[int(witness["direction"])].polished(x, goal, _plan(witness))
+        with _floats():
+            x = max(_root(total, goal) for total in self.sums)
+            if not x > 0:
+                return self._at_zero(delta)
+            witness = self.find(Fraction(x))
+            x = self.sums[int(witness["direction"])].polished(x, goal, _plan(witness))
         upper = next((e for e in _around(x, 1) if self._compares(e, witness, delta, below=True)), None)
         if upper is None:
             raise NotCertified("the exact profile", f"no contour proved an ε near {x:.6g}")
         lower = next((e for e in _around(x, -1) if self._compares(e, witness, delta, below=False)), 0.0)
         return Bound(lower, upper), witness
+
+    def _distance(self) -> Ball:
+        return sharp(self.distance.ball, bits=40)
 
     def _at_zero(self, delta: Fraction) -> tuple[Bound, Witness]:
         witness = self.find(Fraction(0))
@@ -77,14 +96,31 @@ class ContourProfile(Profile):
             return bool(value <= ball(delta)) if below else bool(value > ball(delta))
 
 
+@contextmanager
+def _floats() -> Iterator[None]:
+    """Searches in floats may overflow at extremes; then they have found nothing."""
+    import numpy as np
+
+    try:
+        with np.errstate(all="ignore"):
+            yield
+    except (ArithmeticError, ValueError) as wrong:
+        if isinstance(wrong, TightropeError):
+            raise
+        raise NotCertified("a contour integral", f"the search left the range of floats ({wrong})") from None
+
+
 def _bounded_by(total: ContourSum, x: float, level: float) -> Fraction | None:
     """A t at which the Chernoff bound is proved to stay below e^level, if one is found quickly."""
     first = min(max(total.chernoff(x)[1], 1e-3), 1e9)
     for t in (first, 1.0, 8.0, 64.0, 512.0, 4096.0):
         at = Fraction(t).limit_denominator(1024)
-        with precision(128):
-            if at > 0 and total.upper(Ball(x), at) <= Ball(level).exp():
-                return at
+        try:
+            with precision(128):
+                if at > 0 and total.upper(Ball(x), at) <= Ball(level).exp():
+                    return at
+        except NotCertified:  # too far out for this law: a smaller t may do
+            continue
     return None
 
 
@@ -118,8 +154,11 @@ def _other(total: ContourSum, epsilon: Fraction, witness: Witness) -> Ball:
     if "eta" in witness:
         with precision(int(witness["bits"])):
             return total.call(ball(epsilon), _plan(witness))
+    t = Fraction(witness["t"])
+    if t <= 0:
+        raise NotCertified("the lesser direction", f"Chernoff's bound needs t > 0, not {t}")
     with precision(128):
-        return Ball(0).union(total.upper(ball(epsilon), Fraction(witness["t"])))
+        return Ball(0).union(total.upper(ball(epsilon), t))
 
 
 def contour_profile(loss: Loss) -> ContourProfile | None:
@@ -131,4 +170,9 @@ def contour_profile(loss: Loss) -> ContourProfile | None:
         if len(known) < len(found):
             return None
         sums.append(ContourSum(known))
-    return ContourProfile(tuple(sums))
+    sizes = [Real(None, partial(_total_variation, merged(parts))) for parts in loss.directions]
+    return ContourProfile(tuple(sums), largest(sizes))
+
+
+def _total_variation(parts: Parts) -> Ball:
+    return sum((pair.call(Ball(0)) * n for pair, n in parts), Ball(0))

@@ -20,6 +20,8 @@ Witness = dict[str, Any]
 class Profile(ABC):
     """δ as a function of ε, bounded from above; ``prove`` is a pure function of ε and the witness."""
 
+    first_step = 2.0**-51  # how close to a solution the first proof is tried, relatively
+
     @abstractmethod
     def find(self, epsilon: Fraction) -> Witness:
         """Where the best proof at this ε is to be found. Floats, may be sloppy."""
@@ -28,6 +30,10 @@ class Profile(ABC):
     def prove(self, epsilon: Fraction, witness: Witness) -> Ball:
         """The bound on δ at this ε, evaluated at the witness: a ball around that formula's value."""
 
+    def near(self, delta: Fraction) -> float:  # noqa: ARG002 - no better guess in general
+        """Where to start looking for that ε."""
+        return 1.0
+
     def epsilon(self, delta: Fraction) -> tuple[Bound, Witness]:
         """The least ε with δ(ε) ≤ delta, enclosed, and its witness."""
 
@@ -35,7 +41,8 @@ class Profile(ABC):
             at = Fraction(x)
             return log_estimate(lambda: self.prove(at, self.find(at)))
 
-        bound = crossing(estimate, lambda x: self.prove(x, self.find(x)), delta)
+        start = self.near(delta)
+        bound = crossing(estimate, lambda x: self.prove(x, self.find(x)), delta, start, self.first_step)
         return bound, self.find(Fraction(bound.upper)) if math.isfinite(bound.upper) else {}
 
 
@@ -56,6 +63,17 @@ class DirectProfile(Profile):
     calls: tuple[Callable[[Ball], Ball], ...]
     exact: bool = True  # False: the balls do not shrink with precision
     leak: Real = ZERO  # the mass at +∞ of the worse direction: no ε brings δ below it
+    guess: Callable[[Fraction], float] | None = None
+
+    def near(self, delta: Fraction) -> float:
+        """The guess, where one was given."""
+        start = 1.0 if self.guess is None else self.guess(delta)
+        return start if 0 < start < math.inf else 1.0
+
+    @property
+    def first_step(self) -> float:  # type: ignore[override]  # depends on how exact the formula is
+        """A certified grid has a gap of its own."""
+        return 2.0**-51 if self.exact else 1e-7
 
     def epsilon(self, delta: Fraction) -> tuple[Bound, Witness]:
         """Infinite when the leak alone exceeds delta."""

@@ -125,13 +125,16 @@ class Mixture:
 
 def composed_lattice(base: Ball, unit: Ball, groups: Sequence[tuple[Sequence[int], Sequence[Ball], int]]) -> list[Atom]:
     """The atoms of base + unit · (the sum of all groups' steps), by multiplying polynomials in balls."""
-    product = BallPolynomial([1])
+    factors = [BallPolynomial([1])]
     for steps, masses, copies in groups:
         coefficients = [Ball(0)] * (max(steps) + 1)
         for step, mass in zip(steps, masses, strict=True):
             coefficients[step] += mass
-        product *= BallPolynomial(coefficients) ** copies
-    masses_by_step = enumerate(product.coeffs())
+        factors.append(BallPolynomial(coefficients) ** copies)
+    while len(factors) > 1:  # the shortest first: many short factors cost little more than one long product
+        factors.sort(key=lambda factor: -factor.length())
+        factors.append(factors.pop() * factors.pop())
+    masses_by_step = enumerate(factors[0].coeffs())
     return [(base + unit * i, mass.nonnegative_part()) for i, mass in masses_by_step if not mass.is_zero()]
 
 

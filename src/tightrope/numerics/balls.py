@@ -95,8 +95,8 @@ def certain(b: Ball, bits: int) -> bool:
 def sharp(evaluate: Callable[[], Ball], bits: int = 60, start: int = 80, limit: int = 6000) -> Ball:
     """Evaluate with more and more bits until the ball is known to ``bits`` relative bits or ``limit`` is passed.
 
-    The ball returned is always a proof; past the limit it is just wider. A number that is surely below every number that
-    can be asked about (2^−7000) needs no more digits, and neither does a ball that two doublings did not narrow.
+    The ball returned is always a proof; past the limit it is just wider. A number that is surely below every number
+    that can be asked about (2^−7000) needs no more digits, nor does a ball that two doublings did not narrow.
     """
     working, stuck, before = start, 0, INFINITY
     while True:

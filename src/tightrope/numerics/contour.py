@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, between, precision
-from tightrope.numerics.contour_floats import Saddles
+from tightrope.numerics.contour_floats import Saddles, searching
 from tightrope.numerics.contour_lines import FloatLine, float_line
 from tightrope.numerics.contour_proof import Plan, Proof, call_factor, log_moment
 from tightrope.numerics.transform import Transform
@@ -26,6 +26,7 @@ _FLATTEST = 0.05  # a saddle this low, in 1/deviation, is not in the tail
 class ContourSum:
     """The sum L of independent losses: (transform, number of copies) for each part. L = ∞ counts 1 in the call."""
 
+    @searching
     def __init__(self, parts: Sequence[tuple[Transform, int]]) -> None:
         merged: dict[int, tuple[Transform, int]] = {}
         for transform, copies in parts:
@@ -52,6 +53,7 @@ class ContourSum:
             total += (-mass).log1p() * copies
         return -total.expm1()
 
+    @searching
     def chernoff(self, x: float) -> tuple[float, float]:
         """About ln of the least Chernoff bound c(t)e^{K(t)−tx} of the finite part, and its t."""
         return self._saddles.chernoff(x)
@@ -81,6 +83,7 @@ class ContourSum:
                 return min(value, self._saddles.log_mass)
         return self._saddles.saddle_call(self._saddles.saddle(x), x)
 
+    @searching
     def estimate(self, x: float) -> float:
         """About ln of the call at x."""
         finite, infinite = self._finite_estimate(x), self._log_infinite
@@ -88,6 +91,7 @@ class ContourSum:
             return finite
         return max(finite, infinite) + math.log1p(math.exp(-abs(finite - infinite)))
 
+    @searching
     def root(self, log_target: float) -> float:
         """About the x with ln call(x) = log_target; ∞ if the mass at ∞ is as large as that."""
         if self._log_infinite >= log_target:
@@ -111,6 +115,7 @@ class ContourSum:
                 break
         return x
 
+    @searching
     def plan(self, x: float, relative: float = 1e-11) -> Plan:
         """Parameters for a proof at and near x, for that relative accuracy of the call.
 
@@ -171,12 +176,13 @@ class ContourSum:
         slope = (second - first) / (near - x)
         return x - first / slope if slope < 0 and abs(first) < 0.1 else x
 
+    @searching
     def call(self, x: Ball, plan: Plan) -> Ball:
         """A proved enclosure of E[(1 − e^{x−L})₊], where L = ∞ counts 1. Never rises in x."""
         proof = self._proofs.get(plan)
         if proof is None:
             while len(self._proofs) >= _KEPT:
-                del self._proofs[next(iter(self._proofs))]
+                self._proofs.pop(next(iter(self._proofs)), None)
             proof = self._proofs[plan] = Proof(self._parts, self._saddles, plan)
         with precision(proof.bits):
             ends = [x] if x.is_exact() else [x.lower(), x.upper()]

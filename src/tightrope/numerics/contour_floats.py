@@ -6,8 +6,10 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from functools import wraps
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
+from tightrope.errors import NotCertified
 from tightrope.numerics.balls import precision, upper_float
 from tightrope.numerics.transform import Transform
 from tightrope.numerics.transforms_sampled_rule import short
@@ -15,7 +17,10 @@ from tightrope.numerics.transforms_sampled_rule import short
 if TYPE_CHECKING:
     from tightrope.numerics.transform import Floats
 
-__all__ = ["Saddles", "Tilts", "log_factor"]
+__all__ = ["Saddles", "Tilts", "log_factor", "searching"]
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 _BLOCK = 17
 _RATIO = 1.3
@@ -36,6 +41,22 @@ def log_factor(t: Floats) -> Floats:
 
     result: Floats = t * np.log(t) - (1 + t) * np.log1p(t)
     return result
+
+
+def searching(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """The function with floats that overflow silently; where nothing but overflow is left it raises NotCertified."""
+
+    @wraps(function)
+    def guarded(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        import numpy as np
+
+        try:
+            with np.errstate(all="ignore"):
+                return function(*args, **kwargs)
+        except ArithmeticError as error:
+            raise NotCertified("a contour integral", "it lies beyond floats") from error
+
+    return guarded
 
 
 class Saddles:
@@ -182,7 +203,7 @@ class Saddles:
             bend = bend if 0 < bend < math.inf else self.unit**-2
             number = 3 + len(above)
             while len(self._tilts) >= _KEPT:
-                del self._tilts[next(iter(self._tilts))]
+                self._tilts.pop(next(iter(self._tilts)), None)
             found = self._tilts[t] = Tilts(float(values[0]), bend, above, values[3:number], below, values[number:])
         return found
 

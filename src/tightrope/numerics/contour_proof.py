@@ -26,6 +26,7 @@ from tightrope.numerics.transforms_sampled_rule import short
 __all__ = ["Plan", "Proof", "call_factor", "log_moment"]
 
 _GUARD = 40
+_MOST_NODES, _MOST_BITS = 100_000, 10_000  # a plan may come from outside
 
 
 @dataclass(frozen=True)
@@ -57,8 +58,8 @@ class Proof:
     """Everything about one plan that does not depend on x."""
 
     def __init__(self, parts: Sequence[tuple[Transform, int]], saddles: Saddles, plan: Plan) -> None:
-        if not (plan.t > 0 and plan.eta > 0 and plan.count >= 1):
-            raise NotCertified("a contour integral", "its plan is void")
+        if not (plan.t > 0 and plan.eta > 0 and 1 <= plan.count <= _MOST_NODES and 2 <= plan.bits <= _MOST_BITS):
+            raise NotCertified("a contour integral", "its plan is void or out of reach")
         self._parts, self._saddles, self._plan = parts, saddles, plan
         self._kept: dict[Fraction, Ball] = {}
         self.bits = plan.bits + _GUARD

@@ -13,8 +13,8 @@ Number = int | float | Fraction | Decimal | str | SupportsFloat | SupportsIndex
 
 LARGEST = 1.7976931348623157e308  # the largest float
 
-_DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\Z")
-_RATIO = re.compile(r"[+-]?\d+/\d+\Z")
+_DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\Z", re.ASCII)
+_RATIO = re.compile(r"[+-]?\d+/\d+\Z", re.ASCII)
 _MAX_EXPONENT = 2000  # far beyond floats, and small enough that every number can be written out
 _MAX_SIZE = 10**_MAX_EXPONENT
 

@@ -24,7 +24,9 @@ from tightrope.numerics.real import Real
 
 __all__ = ["Group", "SumPlan", "common_unit"]
 
-_TABLE = 4096  # lattice steps whose powers are multiplied out (0.1 s); longer ones are integrated
+_TABLE = 60_000  # lattice steps whose factors are multiplied out (0.4 s); longer ones are integrated
+_TABLE_ONE = 4096  # the same for copies of one law, which are integrated faster than multiplied
+_MOST_INTEGRATED = 6  # different laws on one lattice; an integral over more would take a second for each point
 _JOINT = 30_000  # atoms of all parts together that are listed at once
 _LISTED = 120_000  # atoms of one part
 _OUTER = {True: 20_000, False: 64}  # atoms beside a table, beside an integral
@@ -99,7 +101,7 @@ class GridEngine:
         reach = max(max(vs) - min(vs) for vs, _, _ in floats)
         whole = sum(k * (max(vs) - min(vs)) for vs, _, k in floats)
         values = sum(len(vs) for vs, _, _ in floats)
-        listed = copies <= 64
+        listed = copies <= 400
         most = int(_FULL_GRID * reach / whole) if listed else min(2000, 100 + 8000 // values)
         grid = gridded(laws, grid_plan(floats, reach, max(most, 2)))
         self._slip = grid.slip
@@ -132,11 +134,11 @@ class SumPlan:
         for cluster in self._clusters:
             self.size *= cluster.size
         inner = self._clusters[-1] if self._clusters else None
-        self._listed = inner is None or inner.size <= (_TABLE if isinstance(inner, Lattice) else _LISTED)
+        self._listed = inner is None or inner.size <= _most_listed(inner)
         self._alone = inner is None or (self._listed and self.size <= _JOINT)
         beside = self.size // inner.size if inner else 1
         self.needs_grid = not self._alone and not (
-            beside <= _OUTER[self._listed] and (self._listed or isinstance(inner, Lattice))
+            beside <= _OUTER[self._listed] and (self._listed or _integrable(inner))
         )
 
     def atoms(self) -> list[Atom]:
@@ -170,6 +172,16 @@ class SumPlan:
         for cluster in clusters:
             atoms = products(atoms, cluster.atoms())
         return atoms
+
+
+def _most_listed(cluster: Group | Lattice) -> int:
+    if isinstance(cluster, Group):
+        return _LISTED
+    return _TABLE if len(cluster.groups) > 1 else _TABLE_ONE
+
+
+def _integrable(cluster: Group | Lattice | None) -> bool:
+    return isinstance(cluster, Lattice) and len(cluster.groups) <= _MOST_INTEGRATED
 
 
 def _gathered(groups: Sequence[Group]) -> list[Group | Lattice]:

@@ -16,7 +16,9 @@ Proof = Callable[[Fraction], Ball]
 _STEPS = 200  # floats alone cannot halve an interval more often than this between 1e-300 and 1e308, on a log scale
 
 
-def crossing(estimate: Estimate, prove: Proof, target: Fraction, guess: float = 1.0) -> Bound:
+def crossing(
+    estimate: Estimate, prove: Proof, target: Fraction, guess: float = 1.0, first_step: float = 2.0**-51
+) -> Bound:
     """Enclose the least x ≥ 0 with f(x) ≤ target, for f non-increasing and continuous.
 
     ``estimate`` gives ln f(x) in floats and may be sloppy; ``prove`` gives a ball around f(x). The upper end satisfies
@@ -28,8 +30,8 @@ def crossing(estimate: Estimate, prove: Proof, target: Fraction, guess: float = 
     low, high = _bracket(estimate, goal, guess)
     if high == math.inf:
         return _beyond_floats(prove, target)
-    root = _root(estimate, goal, low, high)
-    return Bound(_prove_below(prove, target, root), _prove_above(prove, target, root))
+    root = _root(estimate, goal, low, high, first_step)
+    return Bound(_prove_below(prove, target, root, first_step), _prove_above(prove, target, root, first_step))
 
 
 def _log(x: Fraction) -> float:
@@ -52,6 +54,11 @@ def _bracket(estimate: Estimate, goal: float, guess: float) -> tuple[float, floa
         if high >= LARGEST:
             return high, math.inf
         high, factor = min(high * factor, LARGEST), min(factor * factor, 1e100)
+    for share in (1 / 1024, 1 / 32, 1 / 4):  # a good guess is close
+        low = high * (1 - share)
+        if estimate(low) > goal:
+            return low, high
+        high = low
     low, factor = high / 2, 4.0
     while estimate(low) <= goal:
         if low < 1e-300:
@@ -60,11 +67,11 @@ def _bracket(estimate: Estimate, goal: float, guess: float) -> tuple[float, floa
     return low, high
 
 
-def _root(estimate: Estimate, goal: float, low: float, high: float) -> float:
+def _root(estimate: Estimate, goal: float, low: float, high: float, close: float) -> float:
     """Bracketed secant (Illinois), with bisection wherever the secant is not usable."""
     at_low, at_high, side = estimate(low) - goal if low else math.inf, estimate(high) - goal, 0
     for _ in range(_STEPS):
-        if high - low <= 2e-16 * high:
+        if high - low <= close * high / 2:
             break
         if low > 0 and high > 4 * low:
             x = math.sqrt(low) * math.sqrt(high)
@@ -81,7 +88,7 @@ def _root(estimate: Estimate, goal: float, low: float, high: float) -> float:
             low, at_low, at_high, side = x, value, at_high / 2 if side > 0 else at_high, 1
         else:
             high, at_high, at_low, side = x, value, at_low / 2 if side < 0 else at_low, -1
-        if abs(value) < 1e-15:
+        if abs(value) < 2 * close:
             return x
     return high
 
@@ -94,8 +101,7 @@ def _beyond_floats(prove: Proof, target: Fraction) -> Bound:
     return Bound(low if low > 1 else 0.0, math.inf)
 
 
-def _prove_above(prove: Proof, target: Fraction, root: float) -> float:
-    step = 2.0**-51
+def _prove_above(prove: Proof, target: Fraction, root: float, step: float) -> float:
     while step < 1e6:
         x = min(root * (1 + step), LARGEST) if root else 5e-324
         if _at_most(prove(Fraction(x)), target):
@@ -104,8 +110,7 @@ def _prove_above(prove: Proof, target: Fraction, root: float) -> float:
     raise NotCertified("an upper end", f"no proof up to {root * 1e6:.3g}")
 
 
-def _prove_below(prove: Proof, target: Fraction, root: float) -> float:
-    step = 2.0**-51
+def _prove_below(prove: Proof, target: Fraction, root: float, step: float) -> float:
     while step < 1:
         x = root * (1 - step)
         if x and _above(prove(Fraction(x)), target):

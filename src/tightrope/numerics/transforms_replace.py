@@ -35,7 +35,7 @@ class ReplaceSampledNormalTransform(Transform):
             raise AssertionError("the rate must lie between 0 and 1: at 1 the loss is normal")
         self._c, self._rate = c, rate
         with precision(80):
-            self._floats = abs(float(c.ball().mid())), float(rate)
+            self._floats = abs(float(c.ball().mid())), min(float(rate), 1 - 2.0**-53)
         if not 0 < self._floats[0] < 1e3:
             raise NotCertified("a sampled normal transform", f"c = {c} is out of reach")
 

@@ -36,7 +36,7 @@ def replace_decay(c: Real, rate: Fraction, t: Fraction, y: Fraction, theta: Frac
         if not (angle > 0 and angle < Ball.pi()) or not log_m.is_finite() or t < 0:
             return Ball(1)
         try:
-            chosen = _shifted_rule(float(move.mid()), float(rate), float(t), float(y), float(theta))
+            chosen = _shifted_rule(float(move.mid()), min(float(rate), 1 - 2.0**-53), float(t), float(y), float(theta))
             total = _integral(move, ball(rate), t, y, angle, chosen)
             beyond = replace_tails(move, ball(rate), t, chosen)
             beyond *= (ball(-t) * (angle / 2).cos().log()).exp()  # |W₂| ≥ cos(θ/2)·w(−x)

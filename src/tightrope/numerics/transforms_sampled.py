@@ -39,7 +39,7 @@ class SampledNormalTransform(Transform):
         self._mu, self._rate, self._adding = mu, rate, adding
         self._known: tuple[Fraction, int, Ball] | None = None  # the last tilt, with its bits and its ln G
         with precision(80):
-            self._floats = abs(float(mu.ball().mid())), float(rate)
+            self._floats = abs(float(mu.ball().mid())), min(float(rate), 1 - 2.0**-53)
         if not 0 < self._floats[0] < 1e3:
             raise NotCertified("a sampled normal transform", f"μ = {mu} is out of reach")
 

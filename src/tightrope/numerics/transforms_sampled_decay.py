@@ -33,7 +33,7 @@ def decay_bound(mu: Real, rate: Fraction, power: Fraction, y: Fraction, theta: F
         if not (angle > 0 and angle < Ball.pi()) or not log_g.is_finite():
             return Ball(1)
         try:
-            chosen = _shifted_rule(float(m.mid()), float(rate), float(power), float(y), float(theta))
+            chosen = _shifted_rule(float(m.mid()), min(float(rate), 1 - 2.0**-53), float(power), float(y), float(theta))
             integral, beyond = _integral(m, rate, power, y, angle, chosen)
             bound = gain.exp() * ((integral + beyond) * (-log_g).exp() + _alias(m, power, y, angle, chosen))
         except NotCertified:
@@ -74,7 +74,8 @@ def _alias(mu: Ball, power: Fraction, y: Fraction, angle: Ball, chosen: Rule) ->
 
 def _shifted_rule(mu: float, rate: float, power: float, y: float, theta: float) -> Rule:
     nats = ctx.prec * math.log(2) + theta * theta / (2 * mu * mu)
-    left, right = window(mu, power, math.log1p(-rate), math.log(rate), nats, 0.0)
+    grown = power * math.log(math.cos(theta / 2)) if power < 0 else 0.0  # what the shift may add to |w|^A
+    left, right = window(mu, power, math.log1p(-rate), math.log(rate), nats + grown, 0.0)
     best, depth = math.inf, 0.0
     widest = min(0.97 * (math.pi - theta) / mu, math.sqrt(2 * nats))
     for k in range(36):

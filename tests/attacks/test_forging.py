@@ -1,0 +1,233 @@
+"""Forged certificates: whatever is changed, a statement stronger than the truth is never confirmed, and a weaker one still is."""
+
+import copy
+import json
+import math
+
+import pytest
+
+import tightrope as tr
+from laws.registered import COMBINED, FIRST, QUESTIONS, answers
+
+MECHANISMS = [*FIRST, *(m * 4 for m in FIRST[:4]), *COMBINED[:11], tr.Gaussian(1).poisson(0.1), tr.Gaussian(1).without_replacement(10, 100)]
+
+
+def certificates():
+    for m in MECHANISMS:
+        for name, claim in answers(m, "epsilon", "delta", "renyi", "pure", "zcdp", "gdp", "advantage"):
+            yield f"{name} of {m}", claim
+
+
+CLAIMS = dict(certificates())
+DATA = {name: json.loads(claim.to_json()) for name, claim in CLAIMS.items()}
+
+
+def confirmed(data):
+    """Whether check confirms this; reading errors and refusals are no confirmation, anything else is a fault."""
+    try:
+        found = tr.check(json.dumps(data))
+    except tr.TightropeError:
+        return False
+    assert isinstance(found, tr.Check)
+    assert bool(found) == (not found.problems)
+    return bool(found)
+
+
+def changed(data, **fields):
+    new = copy.deepcopy(data)
+    new.update(fields)
+    return new
+
+
+def number(x):
+    return x if math.isfinite(x) else "inf"
+
+
+def test_there_are_many_certificates():
+    assert len(CLAIMS) > 200
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_a_smaller_upper_end_is_refused_and_a_larger_one_holds(name):
+    """Below the proved lower end the statement is false; a hair below the upper end of a tight claim it is false, too."""
+    claim, data = CLAIMS[name], DATA[name]
+    assert confirmed(data)
+    falsehoods = [claim.lower * (1 - 1e-9), claim.lower / 2, 0.0] if claim.lower > 0 else []
+    if claim.tight and claim.upper > 0 and math.isfinite(claim.upper):
+        falsehoods.append(claim.upper * (1 - 1e-6))
+    for upper in falsehoods:
+        if upper < claim.lower:
+            assert not confirmed(changed(data, upper=upper, lower=0.0, computed=[0.0, upper])), upper
+    if math.isfinite(claim.upper):
+        most = 1.0 if claim.question.ask in ("delta", "advantage") else 1e308
+        for upper in (min(claim.upper * 1.5 + 1e-3, most), min(claim.upper * (1 + 1e-9), most)):
+            assert confirmed(changed(data, upper=max(upper, claim.upper), tight=False)), upper
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_a_larger_lower_end_is_refused_and_a_smaller_one_holds(name):
+    claim, data = CLAIMS[name], DATA[name]
+    most = 1.0 if claim.question.ask in ("delta", "advantage") else 1e308
+    if math.isfinite(claim.upper):
+        for lower in (claim.upper * (1 + 1e-9) + 1e-300, claim.upper * 2 + 1e-12):
+            if claim.upper < lower <= most:
+                assert not confirmed(changed(data, lower=lower, upper=most)), lower
+        assert not confirmed(changed(data, lower=most, upper="inf"))
+    for lower in (claim.lower * (1 - 1e-9), claim.lower / 2 if math.isfinite(claim.lower) else 1.0, 0.0):
+        assert confirmed(changed(data, lower=number(lower))), lower
+
+
+@pytest.mark.parametrize("name", [n for n, c in CLAIMS.items() if c.tight and 0 < c.upper < math.inf and c.question.ask != "tcdp"])
+def test_every_digit_of_the_upper_end(name):
+    """Lower each of the first twelve digits by one: the number is then below the truth."""
+    claim, data = CLAIMS[name], DATA[name]
+    text = f"{claim.upper:.17e}"
+    digits = [i for i in range(14) if text[i] != "."]
+    for i in digits:
+        if text[i] == "0":
+            continue
+        forged = float(text[:i] + str(int(text[i]) - 1) + text[i + 1 :])
+        if forged < claim.lower:
+            assert not confirmed(changed(data, upper=forged, lower=0.0, computed=[0.0, forged])), forged
+
+
+@pytest.mark.parametrize("name", [n for n, c in CLAIMS.items() if not c.tight])
+def test_calling_a_loose_bound_tight_is_refused(name):
+    assert not confirmed(changed(DATA[name], tight=True))
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_another_relation_is_refused(name):
+    stated = CLAIMS[name].relation
+    for relation in ("add-remove", "replace", "as stated", "zero-out", ""):
+        if relation != stated:
+            assert not confirmed(changed(DATA[name], relation=relation)), relation
+
+
+@pytest.mark.parametrize("name", [n for n, c in CLAIMS.items() if 0 < c.lower and c.upper < math.inf])
+def test_a_costlier_mechanism_under_the_same_number_is_refused(name):
+    """The same text for ten times as many runs: the truth is then above the upper end stated."""
+    claim, data = CLAIMS[name], DATA[name]
+    dearer = claim.mechanism * 10
+    asked = QUESTIONS[name.split(" of ")[0]](dearer)
+    if asked.lower > claim.upper:
+        assert not confirmed(changed(data, mechanism=str(dearer)))
+        assert not confirmed(changed(data, mechanism=str(dearer), lower=0.0))
+    free = str(claim.mechanism * 0)
+    assert not confirmed(changed(data, mechanism=free))
+
+
+@pytest.mark.parametrize("name", [n for n, c in CLAIMS.items() if c.question.ask in ("epsilon", "delta") and 0 < c.lower and c.upper < math.inf])
+def test_a_harder_question_under_the_same_number_is_refused(name):
+    claim, data = CLAIMS[name], DATA[name]
+    key, harder = ("delta", "1e-30") if claim.question.ask == "epsilon" else ("epsilon", "0")
+    truth = (tr.epsilon if claim.question.ask == "epsilon" else tr.delta)(claim.mechanism, harder)
+    if truth.lower > claim.upper:
+        question = {**data["question"], key: harder}
+        assert not confirmed(changed(data, question=question, lower=0.0))
+
+
+WITNESSES = [
+    {}, {"order": "1/1"}, {"order": "1/2"}, {"order": "-3/1"}, {"order": "0/1"}, {"order": 1}, {"order": 1.5}, {"order": "inf"}, {"order": None}, {"order": []},
+    {"order": "100000000000000000000/1"}, {"order": "1000001/1000000"}, {"order": "abc"}, {"order": "1/0"}, {"order": True}, {"cuts": []}, {"cuts": [[0, 0, 2]]},
+    {"cuts": [["1/2", "1/2", "1/2"]]}, {"cuts": [[0.5, 0.5, 0]]}, {"cuts": [["2/1", "-1/1", "2/1"]]}, {"cuts": [[1, 0, 2]]}, {"cuts": [[0, 1, 2]]},
+    {"cuts": "abc"}, {"cuts": [[]]}, {"cuts": None}, {"cuts": [["1/2", "1/2", "1/1"]]}, {"cuts": [["1/3", "1/1000000000", "-5/1"]]}, {"epsilon": "1/2"},
+    {"direction": 7}, {"direction": -1}, {"t": "0/1"}, {"t": -5},
+]
+ROUTES = ["exact", "optimal", "gdp", "rdp", "zcdp", "rdp-optimal", "basic", "advanced", "clt", "none", "trivial", "parallel", "", "__class__"]
+
+
+@pytest.mark.parametrize("name", [n for n, c in CLAIMS.items() if c.question.ask in ("epsilon", "delta") and 0 < c.lower and c.upper < math.inf][::2])
+def test_no_witness_and_no_route_proves_a_falsehood(name):
+    """Orders below 1, tangents that cut nothing, routes that do not apply: they may fail, but never confirm a number below the truth."""
+    claim, data = CLAIMS[name], DATA[name]
+    false = changed(data, upper=claim.lower * 0.9, lower=0.0, tight=False, computed=[0.0, claim.lower * 0.9])
+    for route in ROUTES:
+        for witness in [data["witness"], *WITNESSES]:
+            assert not confirmed(changed(false, witness={**witness, "route": route})), (route, witness)
+
+
+@pytest.mark.parametrize("name", list(CLAIMS)[::7])
+def test_proof_lines_name_known_theorems(name):
+    data = DATA[name]
+    if not data["proof"]:
+        return
+    for theorem in ("no_such_theorem", "", None, 7, "__init__"):
+        proof = copy.deepcopy(data["proof"])
+        proof[0]["theorem"] = theorem
+        assert not confirmed(changed(data, proof=proof)), theorem
+    for proof in ("abc", [1], [{}], {"theorem": 1}, None):
+        assert not confirmed(changed(data, proof=proof)), proof
+
+
+@pytest.mark.parametrize("name", [n for n, c in CLAIMS.items() if c.proof and c.upper < math.inf][::5])
+def test_a_proof_that_is_not_the_proof_is_refused(name):
+    """The lines are part of what is certified: swapping theorems, dropping lines or changing counts is seen."""
+    data = DATA[name]
+    swapped = copy.deepcopy(data["proof"])
+    swapped[0]["theorem"] = "stated_pure" if swapped[0]["theorem"] != "stated_pure" else "stated_gaussian"
+    counted = copy.deepcopy(data["proof"])
+    counted[0]["count"] += 1
+    for proof in (swapped, counted, data["proof"][1:], []):
+        if proof != data["proof"]:
+            assert not confirmed(changed(data, proof=proof))
+
+
+FIELDS = ["tightrope", "question", "mechanism", "relation", "lower", "upper", "tight", "proof", "witness", "assumptions"]
+JUNK = [None, True, False, "", "abc", "nan", "-inf", -1, -1e-9, 1e400, 10**400, [], [1], {}, {"ask": "epsilon"}, {"a": [{}]}, "1e999999999", 2, "1/0"]
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_junk_in_any_field_is_refused_with_a_typed_error_or_a_false_check(field):
+    for name in list(CLAIMS)[::40]:
+        claim = CLAIMS[name]
+        for junk in JUNK:
+            forged = changed(DATA[name], **{field: junk})
+            if confirmed(forged):
+                assert _weaker(claim, field, junk), (name, junk)
+        missing = {k: v for k, v in DATA[name].items() if k != field}
+        assert not confirmed(missing)
+
+
+def _weaker(claim, field, junk):
+    """The only junk that may stand: wider numbers, a dropped «tight», other assumptions, or no change at all."""
+    if field == "upper":
+        return float(junk) >= claim.upper
+    if field == "lower":
+        return float(junk) <= claim.lower
+    if field == "tight":
+        return junk is False or junk is claim.tight
+    if field == "witness":
+        return True  # the statement is the same: it was proved another way
+    return field == "assumptions" and junk == list(claim.assumptions)
+
+
+@pytest.mark.parametrize("given", ["1e999999999", "1e-999999999", "nan", "inf", "-1", "2", "1/0", "abc", "", "1" * 5000, None, [], {}, True])
+def test_hostile_numbers_in_the_question(given):
+    for ask, key in (("epsilon", "delta"), ("delta", "epsilon"), ("renyi", "order"), ("tradeoff", "fpr"), ("tcdp", "omega")):
+        data = json.loads(tr.epsilon(tr.Gaussian(1), delta=1e-5).to_json())
+        data["question"] = {"ask": ask, key: given}
+        data["lower"], data["upper"], data["computed"] = 0.0, 0.001, [0.0, 0.001]
+        if (ask, given) in {("delta", "2")}:
+            continue
+        assert not confirmed(data), (ask, given)
+
+
+@pytest.mark.parametrize("text", ["", "null", "[]", "{}", "1", '"a"', "{", "NaN", '{"tightrope": 1}', '{"tightrope": 2}', "[" * 100_000, "\x00", b"{}", None, 7, object()])
+def test_what_is_not_a_certificate_is_refused(text):
+    for read in (tr.check, tr.Claim.from_json):
+        with pytest.raises(tr.TightropeError):
+            read(text)
+
+
+def test_the_same_certificate_as_dictionary_text_or_claim():
+    claim = tr.epsilon(tr.Gaussian(1) * 3, delta=1e-6)
+    for form in (claim, claim.to_json(), json.loads(claim.to_json())):
+        assert tr.check(form)
+    forged = json.loads(claim.to_json())
+    forged["upper"] = forged["lower"] = claim.lower / 2
+    for form in (forged, json.dumps(forged), tr.Claim.from_json(forged)):
+        found = tr.check(form)
+        assert not found
+        assert found.problems
+        assert "does not hold" in str(found)
