@@ -6,6 +6,7 @@ finite laws (atoms): δ(x) = Σ p_i δ_smooth(x − l_i) + mass at ∞. Normal p
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,8 +18,10 @@ from tightrope.curves.profile import DirectProfile, Profile
 from tightrope.curves.renyi_profile import renyi_to_profile
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball
+from tightrope.numerics.exact import near
 from tightrope.numerics.finite import FiniteSum
 from tightrope.numerics.real import largest
+from tightrope.numerics.search import Start
 from tightrope.theorems import Source, theorem
 
 MOST_GRIDDED = 400  # copies that a certified grid multiplies out; more would take a second for each point
@@ -85,12 +88,19 @@ def loss_has_profile(c: Loss) -> Profile:
     return DirectProfile(tuple(f.call for f in found), all(f.exact for f in found), leak, _chernoff(c))
 
 
-def _chernoff(c: Loss) -> Callable[[Fraction], float] | None:
+def _chernoff(c: Loss) -> Callable[[Fraction], Start | None] | None:
     """For long sums, the ε that the Rényi curve proves: a little too large, and a good place to start."""
     if all(n <= LONG for parts in c.directions for _, n in parts):
         return None
     curve = loss_has_renyi(c)
-    return None if curve is None else lambda delta: renyi_to_profile(curve).epsilon(delta)[0].upper
+
+    def start(delta: Fraction) -> Start | None:
+        if curve is None:
+            return None
+        bound, witness = renyi_to_profile(curve).epsilon(delta)
+        return (bound.upper, 1 - near(witness["order"])) if 0 < bound.upper < math.inf else None
+
+    return start
 
 
 def composes_tightly(loss: Loss) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 from tightrope.numerics.balls import Ball, ball, precision, sharp
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.real import ZERO, Real
-from tightrope.numerics.search import crossing
+from tightrope.numerics.search import Start, crossing
 
 Witness = dict[str, Any]
 
@@ -30,9 +30,9 @@ class Profile(ABC):
     def prove(self, epsilon: Fraction, witness: Witness) -> Ball:
         """The bound on δ at this ε, evaluated at the witness: a ball around that formula's value."""
 
-    def near(self, delta: Fraction) -> float:  # noqa: ARG002 - no better guess in general
-        """Where to start looking for that ε."""
-        return 1.0
+    def near(self, delta: Fraction) -> Start | None:  # noqa: ARG002 - no guess in general
+        """An ε near that one, and the slope of ln δ there."""
+        return None
 
     def epsilon(self, delta: Fraction) -> tuple[Bound, Witness]:
         """The least ε with δ(ε) ≤ delta, enclosed, and its witness."""
@@ -63,12 +63,11 @@ class DirectProfile(Profile):
     calls: tuple[Callable[[Ball], Ball], ...]
     exact: bool = True  # False: the balls do not shrink with precision
     leak: Real = ZERO  # the mass at +∞ of the worse direction: no ε brings δ below it
-    guess: Callable[[Fraction], float] | None = None
+    guess: Callable[[Fraction], Start | None] | None = None
 
-    def near(self, delta: Fraction) -> float:
+    def near(self, delta: Fraction) -> Start | None:
         """The guess, where one was given."""
-        start = 1.0 if self.guess is None else self.guess(delta)
-        return start if 0 < start < math.inf else 1.0
+        return None if self.guess is None else self.guess(delta)
 
     @property
     def first_step(self) -> float:  # type: ignore[override]  # depends on how exact the formula is

@@ -20,6 +20,7 @@ from tightrope.numerics.real import Real, real
 from tightrope.numerics.sampled_moments import sampled_laplace
 from tightrope.numerics.transform import Transform
 from tightrope.numerics.transforms_closed import LaplaceTransform
+from tightrope.numerics.transforms_sampled_laplace import SampledLaplaceTransform
 from tightrope.theorems import Source, theorem
 
 
@@ -106,6 +107,10 @@ class LaplacePair(Pair):
     def transform(self) -> Transform:
         """The same for complex s."""
         return LaplaceTransform(self.epsilon)
+
+    def sampled_transform(self, rate: Fraction, adding: bool) -> Transform | None:
+        """The sampled Laplace mechanism."""
+        return SampledLaplaceTransform(self.epsilon, rate, adding) if 0 < rate < 1 else None
 
     def sampled_cumulant(self, rate: Fraction, power: Fraction) -> Ball:
         """ln E_Q[w^power], by a rigorous integral."""

@@ -12,26 +12,46 @@ from tightrope.numerics.bound import Bound
 
 Estimate = Callable[[float], float]
 Proof = Callable[[Fraction], Ball]
+Start = tuple[float, float]
 
 _STEPS = 200  # floats alone cannot halve an interval more often than this between 1e-300 and 1e308, on a log scale
 
 
 def crossing(
-    estimate: Estimate, prove: Proof, target: Fraction, guess: float = 1.0, first_step: float = 2.0**-51
+    estimate: Estimate, prove: Proof, target: Fraction, start: Start | None = None, first_step: float = 2.0**-51
 ) -> Bound:
     """Enclose the least x ≥ 0 with f(x) ≤ target, for f non-increasing and continuous.
 
     ``estimate`` gives ln f(x) in floats and may be sloppy; ``prove`` gives a ball around f(x). The upper end satisfies
-    f(upper) ≤ target and the lower end f(lower) > target, both by balls at exactly that float.
+    f(upper) ≤ target and the lower end f(lower) > target, both by balls at exactly that float. ``start`` is a point
+    near the answer with the slope of ln f there: then no point far away is looked at.
     """
-    if _at_most(prove(Fraction(0)), target):
-        return Bound(0.0, 0.0)
     goal = _log(target)
-    low, high = _bracket(estimate, goal, guess)
-    if high == math.inf:
-        return _beyond_floats(prove, target)
-    root = _root(estimate, goal, low, high, first_step)
+    root = None if start is None else _secant(estimate, goal, *start)
+    if root is None:
+        if _at_most(prove(Fraction(0)), target):
+            return Bound(0.0, 0.0)
+        low, high = _bracket(estimate, goal)
+        if high == math.inf:
+            return _beyond_floats(prove, target)
+        root = _root(estimate, goal, low, high, first_step)
     return Bound(_prove_below(prove, target, root, first_step), _prove_above(prove, target, root, first_step))
+
+
+def _secant(estimate: Estimate, goal: float, x: float, slope: float) -> float | None:
+    """The root by secants from a point near it; None when they wander off."""
+    value = estimate(x) - goal
+    for _ in range(20):
+        if not math.isfinite(value) or not slope < 0:
+            return None
+        following = x - value / slope
+        if not 0 < following < 2 * x:
+            return None
+        if abs(following - x) <= 2e-16 * x:
+            return following
+        after = estimate(following) - goal
+        x, value, slope = following, after, (after - value) / (following - x) if after != value else slope
+    return x
 
 
 def _log(x: Fraction) -> float:
@@ -48,17 +68,12 @@ def _above(value: Ball, target: Fraction) -> bool:
         return bool(value > ball(target))
 
 
-def _bracket(estimate: Estimate, goal: float, guess: float) -> tuple[float, float]:
-    high, factor = guess, 4.0
+def _bracket(estimate: Estimate, goal: float) -> tuple[float, float]:
+    high, factor = 1.0, 4.0
     while estimate(high) > goal:
         if high >= LARGEST:
             return high, math.inf
         high, factor = min(high * factor, LARGEST), min(factor * factor, 1e100)
-    for share in (1 / 1024, 1 / 32, 1 / 4):  # a good guess is close
-        low = high * (1 - share)
-        if estimate(low) > goal:
-            return low, high
-        high = low
     low, factor = high / 2, 4.0
     while estimate(low) <= goal:
         if low < 1e-300:
