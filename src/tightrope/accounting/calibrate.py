@@ -73,7 +73,7 @@ def _maker(mechanism: Callable[..., Mechanism] | str) -> Maker:
                 "must contain exactly one '?'",
                 "For example gaussian(sigma=?) * 100.",
             )
-        return lambda x: parse(mechanism.replace("?", shortest(x)))
+        return lambda x: parse(mechanism.replace("?", str(x) if x.denominator == 1 else shortest(x)))
     if not callable(mechanism):
         raise BadParameter("mechanism", mechanism, "must be a function of one number, or text with one '?'")
     from inspect import signature  # slow to load, and only needed here
@@ -125,19 +125,22 @@ class _Search:
     def run(self) -> Calibration:
         """Find both sides, then close in."""
         good, bad = self.bracket()
+        same = 0  # how often in a row the same side moved: interpolation then leans the other way
         while bad is not None and not self.closed(good, bad):
-            middle = self.between(good, bad)
+            middle = self.between(good, bad, same)
             if self.meets(middle):
-                good = middle
+                good, same = middle, max(same, 0) + 1
             else:
-                bad = middle
+                bad, same = middle, min(same, 0) - 1
         return self.result(good, bad)
 
     def bracket(self) -> tuple[Fraction, Fraction | None]:
         """A value that meets the target, and the nearest seen that does not (None: the domain ends first)."""
         seen = [Fraction(1)] if self.claim(Fraction(1)) is not None else []
+        if self.whole and seen and not self.meets(seen[0]):
+            raise NotCertified("the calibrated value", "not even one run meets the target")
         for factor in self.ladder():
-            for x in (factor, 1 / factor) if not self.whole else (factor,):
+            for x in self.candidates(factor):
                 if self.claim(x) is not None:
                     seen.append(x)
             good = [x for x in seen if self.meets(x)]
@@ -147,17 +150,22 @@ class _Search:
         good = [x for x in seen if self.meets(x)]
         if good:
             return self.last_allowed(good, seen)
-        raise NotCertified(
-            "the calibrated value",
-            "no value between 1e-300 and 1e300 was found to meet the target"
-            if not self.whole
-            else "not even one run meets the target",
-        )
+        raise NotCertified("the calibrated value", "no value from 1e-300 to 1e300 meets the target")
+
+    def candidates(self, factor: Fraction) -> tuple[Fraction, ...]:
+        """Which way to go from 1: both, until the answers at 1 and 2 show whether more is better."""
+        if self.whole:
+            return (factor,)
+        one, two = self.claim(Fraction(1)), self.claims.get(Fraction(2))
+        if one is None or two is None or one.upper == two.upper:
+            return (factor, 1 / factor) if factor > 2 or one is None or not math.isfinite(one.upper) else (factor,)
+        upwards = (two.upper < one.upper) != self.meets(Fraction(1))
+        return (factor,) if upwards else (1 / factor,)
 
     def ladder(self) -> list[Fraction]:
         """Growing factors around 1."""
         if self.whole:
-            return [Fraction(2) ** k for k in range(1, 60)]
+            return [Fraction(16) ** k for k in range(1, 15)]
         return [Fraction(2) ** k for k in range(1, 12)] + [Fraction(10) ** k for k in (5, 8, 15, 30, 60, 120, 200, 300)]
 
     @staticmethod
@@ -176,15 +184,26 @@ class _Search:
             return abs(good - bad) <= 1
         return abs(good - bad) <= _RELATIVE * good
 
-    def between(self, good: Fraction, bad: Fraction) -> Fraction:
+    def between(self, good: Fraction, bad: Fraction, same: int) -> Fraction:
+        """Where to look next: where the line through both ends (in logarithms) meets the target, and a bit beyond."""
+        low, high = sorted((near(good), near(bad)))
+        share = self.interpolated(good, bad)
+        if share is None or abs(same) > 3:
+            x = math.sqrt(low) * math.sqrt(high)
+        else:
+            x = near(good) ** (1 - share) * near(bad) ** share
+            x += math.copysign(0.3 * float(_RELATIVE) * x, (near(bad) - near(good)) * (same or 1))
         if self.whole:
-            return Fraction((good + bad) // 2)
-        if max(good, bad) > 4 * min(good, bad):
-            return exact("x", f"{math.sqrt(near(good)) * math.sqrt(near(bad)):.6g}")
-        middle = (good + bad) / 2
-        digits = max(8, 8 - math.floor(math.log10(near(abs(good - bad) / middle))) - 5)
-        short = exact("x", f"{near(middle):.{min(digits, 17)}g}")
-        return short if min(good, bad) < short < max(good, bad) else middle
+            return min(max(Fraction(round(x)), min(good, bad) + 1), max(good, bad) - 1)
+        short = exact("x", f"{x:.10g}")
+        return short if min(good, bad) < short < max(good, bad) else (good + bad) / 2
+
+    def interpolated(self, good: Fraction, bad: Fraction) -> float | None:
+        """How far from good to bad the target lies, if both answers are finite."""
+        first, second = self.claim(good), self.claim(bad)
+        if first is None or second is None or not 0 < first.upper < second.upper < math.inf or not self.target:
+            return None
+        return math.log(near(self.target) / first.upper) / math.log(second.upper / first.upper)
 
     def result(self, good: Fraction, bad: Fraction | None) -> Calibration:
         claim = self.claim(good)
