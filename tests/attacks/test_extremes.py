@@ -64,12 +64,22 @@ def test_combined_mechanisms_at_the_extremes(m):
 
 
 NOISE = [
-    tr.Gaussian, tr.Laplace, tr.DiscreteGaussian, tr.DiscreteLaplace, lambda s: tr.GaussianPair(1, s, 0, s), lambda s: tr.GaussianPair(1, s, 0, 1),
-    lambda s: tr.Gaussian(s).poisson("1/2"), lambda s: tr.Laplace(s) * 7,
+    tr.Gaussian,
+    tr.Laplace,
+    tr.DiscreteGaussian,
+    tr.DiscreteLaplace,
+    lambda s: tr.GaussianPair(1, s, 0, s),
+    lambda s: tr.GaussianPair(1, s, 0, 1),
+    lambda s: tr.Gaussian(s).poisson("1/2"),
+    lambda s: tr.Laplace(s) * 7,
 ]
 
 
-@pytest.mark.parametrize("make", NOISE, ids=["gaussian", "laplace", "discrete gaussian", "discrete laplace", "pair", "unequal pair", "poisson", "seven"])
+@pytest.mark.parametrize(
+    "make",
+    NOISE,
+    ids=["gaussian", "laplace", "discrete gaussian", "discrete laplace", "pair", "unequal pair", "poisson", "seven"],
+)
 @pytest.mark.parametrize("sigma", ["1e-300", "1e-20", "1e20", "1e300"])
 def test_extreme_noise(make, sigma):
     m = make(sigma)
@@ -133,6 +143,11 @@ def test_a_thousand_million_leaks_are_certain():
 
 @pytest.mark.parametrize("number", ["1e-5000", "1e5000", "1e99999999", "1" * 5000, 10**5000])
 def test_numbers_beyond_all_use_are_refused_not_computed(number):
-    for ask in (lambda x: tr.epsilon(tr.Gaussian(1), delta=x), lambda x: tr.delta(tr.Gaussian(1), epsilon=x), tr.Gaussian, lambda x: tr.Laplace(1, x)):
+    for ask in (
+        lambda x: tr.epsilon(tr.Gaussian(1), delta=x),
+        lambda x: tr.delta(tr.Gaussian(1), epsilon=x),
+        tr.Gaussian,
+        lambda x: tr.Laplace(1, x),
+    ):
         with pytest.raises(tr.BadParameter):
             ask(number)

@@ -24,12 +24,49 @@ def refused(text):
 
 
 UNBALANCED = [
-    "", " ", "\n", "(", ")", "()", "((", "gaussian", "gaussian(", "gaussian)", "gaussian(sigma=1", "gaussian(sigma=1))", "(gaussian(sigma=1)",
-    "gaussian(sigma=1)) + laplace(scale=1)", "gaussian(sigma=1) +", "+ gaussian(sigma=1)", "gaussian(sigma=1) + + gaussian(sigma=1)",
-    "gaussian(sigma=1) gaussian(sigma=1)", "gaussian(sigma=1).", "gaussian(sigma=1)..poisson(1)", ".poisson(0.1)", "gaussian(sigma=1).poisson",
-    "gaussian(sigma=1).poisson(0.1", "gaussian(sigma=1) *", "* 3", "3 * gaussian(sigma=1)", "gaussian(sigma=,)", "gaussian(,1)", "gaussian(sigma=1,)",
-    "gaussian(sigma=1,,sensitivity=1)", "gaussian(=1)", "gaussian(sigma==1)", "gaussian(sigma:1)", "table(p=[0.5, 0.5, q=[0.5, 0.5])", "rdp({2: 0.1)",
-    "rdp({2 0.1})", "rdp({2: 0.1, })", "rdp({})", "rdp({2: 0.1, 2: 0.2})", "table(p=[], q=[])", "gaussian[1]", "gaussian{1}", "gaussian(sigma=1]",
+    "",
+    " ",
+    "\n",
+    "(",
+    ")",
+    "()",
+    "((",
+    "gaussian",
+    "gaussian(",
+    "gaussian)",
+    "gaussian(sigma=1",
+    "gaussian(sigma=1))",
+    "(gaussian(sigma=1)",
+    "gaussian(sigma=1)) + laplace(scale=1)",
+    "gaussian(sigma=1) +",
+    "+ gaussian(sigma=1)",
+    "gaussian(sigma=1) + + gaussian(sigma=1)",
+    "gaussian(sigma=1) gaussian(sigma=1)",
+    "gaussian(sigma=1).",
+    "gaussian(sigma=1)..poisson(1)",
+    ".poisson(0.1)",
+    "gaussian(sigma=1).poisson",
+    "gaussian(sigma=1).poisson(0.1",
+    "gaussian(sigma=1) *",
+    "* 3",
+    "3 * gaussian(sigma=1)",
+    "gaussian(sigma=,)",
+    "gaussian(,1)",
+    "gaussian(sigma=1,)",
+    "gaussian(sigma=1,,sensitivity=1)",
+    "gaussian(=1)",
+    "gaussian(sigma==1)",
+    "gaussian(sigma:1)",
+    "table(p=[0.5, 0.5, q=[0.5, 0.5])",
+    "rdp({2: 0.1)",
+    "rdp({2 0.1})",
+    "rdp({2: 0.1, })",
+    "rdp({})",
+    "rdp({2: 0.1, 2: 0.2})",
+    "table(p=[], q=[])",
+    "gaussian[1]",
+    "gaussian{1}",
+    "gaussian(sigma=1]",
 ]
 
 
@@ -56,7 +93,9 @@ def test_foreign_characters_are_refused(position, character):
         assert error.position <= position + 1
 
 
-@pytest.mark.parametrize("count", ["-1", "1.5", "1e3", "abc", "1/2", "+2", "0x10", "10000000000000000000", "9" * 5000, "", "?", "٣"])
+@pytest.mark.parametrize(
+    "count", ["-1", "1.5", "1e3", "abc", "1/2", "+2", "0x10", "10000000000000000000", "9" * 5000, "", "?", "٣"]
+)
 def test_counts_in_text_are_whole_numbers(count):
     refused(f"gaussian(sigma=1) * {count}")
 
@@ -70,9 +109,14 @@ def test_zero_runs_are_free():
 @pytest.mark.parametrize(
     ("text", "meant"),
     [
-        ("gausian(sigma=1)", "gaussian"), ("Gaussian(sigma=1)", "gaussian"), ("lapalce(scale=1)", "laplace"),
-        ("randomised_response(epsilon=1)", "randomized_response"), ("gaussian(sigma=1).poison(0.1)", "poisson"), ("zcpd(rho=1)", "zcdp"),
-        ("gaussian(sigma=1).groups(2)", "group"), ("discrete_gausian(sigma=1)", "discrete_gaussian"),
+        ("gausian(sigma=1)", "gaussian"),
+        ("Gaussian(sigma=1)", "gaussian"),
+        ("lapalce(scale=1)", "laplace"),
+        ("randomised_response(epsilon=1)", "randomized_response"),
+        ("gaussian(sigma=1).poison(0.1)", "poisson"),
+        ("zcpd(rho=1)", "zcdp"),
+        ("gaussian(sigma=1).groups(2)", "group"),
+        ("discrete_gausian(sigma=1)", "discrete_gaussian"),
     ],
 )
 def test_unknown_names_are_refused_with_a_suggestion(text, meant):
@@ -83,15 +127,51 @@ def test_unknown_names_are_refused_with_a_suggestion(text, meant):
 @pytest.mark.parametrize(
     "text",
     [
-        "__import__('os').system('true')", "eval(1)", "gaussian(sigma=__class__)", "gaussian(sigma=1).__class__()", "gaussian(sigma=1).__init__(2)",
-        "gaussian(sigma=1).mu()", "gaussian(sigma=1).for_group(2)", "gaussian(sigma=1).release(1)", "gaussian(sigma=1).relation()", "stated(1)",
-        "gaussian(**{})", "gaussian(*[1])", "gaussian(sigma=lambda: 1)", "gaussian(sigma=1); laplace(scale=1)", "gaussian(sigma=1) # comment",
-        "gaussian(sigma=1)\x00", "gaussian(sigma='1')", 'gaussian(sigma="1")', "gaussian(sigma=1 if 1 else 2)", "gaussian(sigma=10**9)", "gaussian(sigma=1+1)",
-        "gaussian(sigma=${HOME})", "<script>alert(1)</script>", "gaussian(sigma=1)' OR '1'='1", "repeated(gaussian(sigma=1), 2)", "leaf()", "mechanism()",
-        "parallel()", "parallel(1)", "parallel(relation=replace)", "gaussian(sigma=gaussian(sigma=1))", "gaussian(sigma=true)", "gaussian(sigma=replace)",
-        "gaussian(sigma=[1])", "gaussian(sigma={1: 2})", "exponential(epsilon=1, monotone=1)", "exponential(epsilon=1, monotone=True)",
-        "gaussian(sigma=1).poisson(0.1, relation=both)", "gaussian(sigma=1).poisson(0.1, relation='replace')", "table(p=0.5, q=0.5)",
-        "table(p=[[1]], q=[1])", "rdp({2: {2: 1}})", "rdp([2, 1])", "gaussian(self=1)", "gaussian(sigma=1).poisson(self=1)",
+        "__import__('os').system('true')",
+        "eval(1)",
+        "gaussian(sigma=__class__)",
+        "gaussian(sigma=1).__class__()",
+        "gaussian(sigma=1).__init__(2)",
+        "gaussian(sigma=1).mu()",
+        "gaussian(sigma=1).for_group(2)",
+        "gaussian(sigma=1).release(1)",
+        "gaussian(sigma=1).relation()",
+        "stated(1)",
+        "gaussian(**{})",
+        "gaussian(*[1])",
+        "gaussian(sigma=lambda: 1)",
+        "gaussian(sigma=1); laplace(scale=1)",
+        "gaussian(sigma=1) # comment",
+        "gaussian(sigma=1)\x00",
+        "gaussian(sigma='1')",
+        'gaussian(sigma="1")',
+        "gaussian(sigma=1 if 1 else 2)",
+        "gaussian(sigma=10**9)",
+        "gaussian(sigma=1+1)",
+        "gaussian(sigma=${HOME})",
+        "<script>alert(1)</script>",
+        "gaussian(sigma=1)' OR '1'='1",
+        "repeated(gaussian(sigma=1), 2)",
+        "leaf()",
+        "mechanism()",
+        "parallel()",
+        "parallel(1)",
+        "parallel(relation=replace)",
+        "gaussian(sigma=gaussian(sigma=1))",
+        "gaussian(sigma=true)",
+        "gaussian(sigma=replace)",
+        "gaussian(sigma=[1])",
+        "gaussian(sigma={1: 2})",
+        "exponential(epsilon=1, monotone=1)",
+        "exponential(epsilon=1, monotone=True)",
+        "gaussian(sigma=1).poisson(0.1, relation=both)",
+        "gaussian(sigma=1).poisson(0.1, relation='replace')",
+        "table(p=0.5, q=0.5)",
+        "table(p=[[1]], q=[1])",
+        "rdp({2: {2: 1}})",
+        "rdp([2, 1])",
+        "gaussian(self=1)",
+        "gaussian(sigma=1).poisson(self=1)",
     ],
 )
 def test_nothing_but_mechanisms_is_read(text):
@@ -101,22 +181,54 @@ def test_nothing_but_mechanisms_is_read(text):
 @pytest.mark.parametrize(
     "text",
     [
-        "gaussian(sigma=1, sigma=2)", "gaussian(1, sigma=2)", "gaussian(1, 2, 3)", "gaussian(sigma=1, 2)", "gaussian()", "gaussian(sigma=1, sigm=2)",
-        "gaussian(sigma=1).poisson()", "gaussian(sigma=1).poisson(0.1, 0.2, 0.3)", "gaussian(sigma=1).poisson(rate=0.1, rate=0.1)",
-        "gaussian(sigma=1).group(1, 2)", "randomized_response()", "randomized_response(epsilon=1, p=0.5)",
+        "gaussian(sigma=1, sigma=2)",
+        "gaussian(1, sigma=2)",
+        "gaussian(1, 2, 3)",
+        "gaussian(sigma=1, 2)",
+        "gaussian()",
+        "gaussian(sigma=1, sigm=2)",
+        "gaussian(sigma=1).poisson()",
+        "gaussian(sigma=1).poisson(0.1, 0.2, 0.3)",
+        "gaussian(sigma=1).poisson(rate=0.1, rate=0.1)",
+        "gaussian(sigma=1).group(1, 2)",
+        "randomized_response()",
+        "randomized_response(epsilon=1, p=0.5)",
     ],
 )
 def test_wrong_arguments_are_refused(text):
     refused(text)
 
 
-@pytest.mark.parametrize("value", ["nan", "inf", "-inf", "1/0", "1e99999999", "1e-99999999", "--1", "1.2.3", ".", "1e", "1/2/3", "1.5/2", "1e3/7", "٣", "²", "1_0"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        "nan",
+        "inf",
+        "-inf",
+        "1/0",
+        "1e99999999",
+        "1e-99999999",
+        "--1",
+        "1.2.3",
+        ".",
+        "1e",
+        "1/2/3",
+        "1.5/2",
+        "1e3/7",
+        "٣",
+        "²",
+        "1_0",
+    ],
+)
 def test_numbers_in_text_are_plain(value):
     refused(f"gaussian(sigma={value})")
 
 
 @pytest.mark.parametrize("depth", [60, 1000, 100_000])
-@pytest.mark.parametrize(("opened", "closed"), [("(", ")"), ("parallel(", ")"), ("table(p=[", "], q=[1])"), ("table(p=" + "[" * 5, "]" * 5 + ")")])
+@pytest.mark.parametrize(
+    ("opened", "closed"),
+    [("(", ")"), ("parallel(", ")"), ("table(p=[", "], q=[1])"), ("table(p=" + "[" * 5, "]" * 5 + ")")],
+)
 def test_deep_nesting_is_refused_quickly(depth, opened, closed):
     refused(opened * depth + "gaussian(sigma=1)" + closed * depth)
 
@@ -135,8 +247,18 @@ def test_nesting_that_is_allowed():
 @pytest.mark.parametrize(
     "text",
     [
-        "(" * 10**6, "a" * 10**6, " " * 10**6, "1" * 10**6, "gaussian(sigma=" + "1" * 10**6 + ")", "gaussian(sigma=1)" + ".group(1)" * 10**5 + "x",
-        "gaussian(sigma=1) + " * 50_000, "+" * 10**6, "[" * 10**6, "gaussian(sigma=1)" * 50_000, "gaussian(sigma=1) * " + "9" * 10**6, "é" * 10**6,
+        "(" * 10**6,
+        "a" * 10**6,
+        " " * 10**6,
+        "1" * 10**6,
+        "gaussian(sigma=" + "1" * 10**6 + ")",
+        "gaussian(sigma=1)" + ".group(1)" * 10**5 + "x",
+        "gaussian(sigma=1) + " * 50_000,
+        "+" * 10**6,
+        "[" * 10**6,
+        "gaussian(sigma=1)" * 50_000,
+        "gaussian(sigma=1) * " + "9" * 10**6,
+        "é" * 10**6,
         "table(p=[" + "0," * 400_000 + "1], q=[1])",
     ],
     ids=lambda t: f"{t[:18]}… {len(t)}",
@@ -161,6 +283,14 @@ def test_spelling_freedom():
 
 
 def test_calibrate_text():
-    for text in ("gaussian(sigma=1)", "gaussian(sigma=?) + laplace(scale=?)", "?", "", "gaussian(sigma=?", "gausian(sigma=?)", "gaussian(sigma=1?)x"):
+    for text in (
+        "gaussian(sigma=1)",
+        "gaussian(sigma=?) + laplace(scale=?)",
+        "?",
+        "",
+        "gaussian(sigma=?",
+        "gausian(sigma=?)",
+        "gaussian(sigma=1?)x",
+    ):
         with pytest.raises(tr.TightropeError):
             tr.calibrate(text, epsilon=1, delta=1e-5)

@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tightrope as tr
-from laws.registered import COMBINED, EVERYTHING, FIRST, answers, near, overlap, sane
+from laws.registered import COMBINED, QUICK, FIRST, answers, near, overlap, sane
 from laws.trees import leaves
 
 CHEAP = ("epsilon", "delta", "pure", "renyi", "zcdp", "gdp")
 
 
-@pytest.mark.parametrize("m", EVERYTHING, ids=str)
+@pytest.mark.parametrize("m", QUICK, ids=str)
 def test_repeating_is_composing_copies(m):
     """Counts have one home: three copies cost exactly what * 3 costs, question by question."""
     for (name, repeated), (_, composed) in zip(answers(m * 3, *CHEAP), answers(m + m + m, *CHEAP), strict=True):
@@ -21,7 +21,7 @@ def test_repeating_is_composing_copies(m):
         assert repeated.tight == composed.tight, name
 
 
-@pytest.mark.parametrize("m", EVERYTHING, ids=str)
+@pytest.mark.parametrize("m", QUICK, ids=str)
 def test_running_nothing_costs_nothing(m):
     for name, claim in answers(m * 0, *CHEAP, "advantage", "tcdp"):
         assert (claim.lower, claim.upper) == (0, 0), name
@@ -35,7 +35,7 @@ def test_a_free_part_changes_nothing(m):
         assert near(alone.upper, both.upper), name
 
 
-@pytest.mark.parametrize("pair", list(itertools.combinations(FIRST, 2))[::3], ids=lambda p: f"{p[0]} + {p[1]}")
+@pytest.mark.parametrize("pair", list(itertools.combinations(FIRST, 2))[::5], ids=lambda p: f"{p[0]} + {p[1]}")
 def test_order_does_not_matter_and_a_part_costs_at_most_the_whole(pair):
     a, b = pair
     for question in ("epsilon", "delta", "renyi"):
@@ -53,16 +53,16 @@ def test_order_does_not_matter_and_a_part_costs_at_most_the_whole(pair):
                 assert whole.upper >= alone.lower, question
 
 
-@pytest.mark.parametrize("m", EVERYTHING, ids=str)
+@pytest.mark.parametrize("m", QUICK, ids=str)
 def test_more_runs_never_cost_less(m):
-    for name in ("epsilon", "delta", "advantage", "renyi", "pure"):
-        costs = [dict(answers(m * n, name)).get(name) for n in (1, 2, 5)]
+    for name in ("epsilon", "delta", "renyi", "pure"):
+        costs = [dict(answers(m * n, name)).get(name) for n in (1, 4)]
         for less, more in itertools.pairwise(c for c in costs if c is not None):
             assert less.lower <= more.upper, name
             assert less.upper <= more.upper * (1 + 1e-9), name
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(leaves(), leaves(), st.integers(2, 6))
 def test_random_parts_cost_at_most_the_whole(a, b, n):
     whole, part = tr.epsilon(a * n + b, delta=1e-4), tr.epsilon(a, delta=1e-4)
@@ -75,7 +75,7 @@ def test_random_parts_cost_at_most_the_whole(a, b, n):
 @pytest.mark.parametrize("m", [*FIRST, *COMBINED[:4], tr.Gaussian(1).poisson(0.05)], ids=str)
 def test_larger_groups_cost_more(m):
     for name in ("epsilon", "delta", "pure", "renyi"):
-        costs = [dict(answers(m.group(k), name)).get(name) for k in (1, 2, 3, 5)]
+        costs = [dict(answers(m.group(k), name)).get(name) for k in (1, 2, 5)]
         present = [c for c in costs if c is not None]
         for one in present:
             sane(one)
@@ -102,7 +102,11 @@ def test_the_worst_block_is_what_disjoint_blocks_cost(m):
 
 def test_relations_are_never_mixed():
     added, replaced = tr.Gaussian(1).poisson(0.1), tr.Gaussian(1).without_replacement(1, 10)
-    for make in (lambda: added + replaced, lambda: replaced + tr.Laplace(1) + added, lambda: tr.Parallel(added, relation="replace") + added):
+    for make in (
+        lambda: added + replaced,
+        lambda: replaced + tr.Laplace(1) + added,
+        lambda: tr.Parallel(added, relation="replace") + added,
+    ):
         with pytest.raises(tr.RelationMismatch) as caught:
             make()
         assert {caught.value.first, caught.value.second} == {"add-remove", "replace"}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 import tightrope as tr
-from laws.registered import EVERYTHING, FIRST, SAMPLED, answers, near, sane
+from laws.registered import EVERYTHING, FIRST, QUICK, SAMPLED, answers, near, sane
 from laws.trees import leaves
 
 SMALL = [*FIRST, *SAMPLED[:2], *EVERYTHING[-18:-12]]
@@ -23,9 +23,9 @@ def test_every_answer_is_sane(m):
             assert claim.upper - claim.lower <= 1e-9 * claim.upper + 1e-300, claim
 
 
-@pytest.mark.parametrize("m", EVERYTHING, ids=str)
+@pytest.mark.parametrize("m", QUICK, ids=str)
 def test_delta_falls_in_epsilon(m):
-    found = [tr.delta(m, epsilon=e) for e in (0, "1e-9", 0.1, 0.5, 1, 3, 40)]
+    found = [tr.delta(m, epsilon=e) for e in (0, "1e-9", 0.1, 1, 40)]
     for claim in found:
         sane(claim)
     for before, after in itertools.pairwise(found):
@@ -33,9 +33,9 @@ def test_delta_falls_in_epsilon(m):
         assert after.upper <= before.upper * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("m", EVERYTHING, ids=str)
+@pytest.mark.parametrize("m", QUICK, ids=str)
 def test_epsilon_falls_in_delta(m):
-    found = [tr.epsilon(m, delta=d) for d in ("1e-40", 1e-9, 1e-4, 0.1, 0.9)]
+    found = [tr.epsilon(m, delta=d) for d in ("1e-40", 1e-4, 0.1)]
     for before, after in itertools.pairwise(found):
         assert after.lower <= before.upper
         assert after.upper <= before.upper * (1 + 1e-9)
@@ -43,7 +43,7 @@ def test_epsilon_falls_in_delta(m):
     assert tr.epsilon(m, delta=0).upper >= found[0].lower
 
 
-@pytest.mark.parametrize("m", EVERYTHING, ids=str)
+@pytest.mark.parametrize("m", QUICK, ids=str)
 @pytest.mark.parametrize("delta", ["1e-9", "0.001"])
 def test_delta_of_epsilon_returns(m, delta):
     target = Fraction(delta)
@@ -58,7 +58,7 @@ def test_delta_of_epsilon_returns(m, delta):
         assert Fraction(here.upper) >= target
 
 
-@pytest.mark.parametrize("m", EVERYTHING, ids=str)
+@pytest.mark.parametrize("m", QUICK, ids=str)
 def test_the_largest_loss_ends_the_profile(m):
     """Pure ε is where δ becomes 0, and δ at a finite pure ε is exactly 0 to every digit shown."""
     pure = dict(answers(m, "pure")).get("pure")
@@ -72,7 +72,7 @@ def test_the_largest_loss_ends_the_profile(m):
         assert tr.delta(m, epsilon=Fraction(pure.lower) * Fraction(99, 100)).upper > 0
 
 
-@pytest.mark.parametrize("m", EVERYTHING, ids=str)
+@pytest.mark.parametrize("m", QUICK, ids=str)
 def test_renyi_grows_with_the_order_and_its_cumulant_is_convex(m):
     orders = [Fraction(x) for x in ("1.01", "1.5", "2", "3", "5", "9")]
     try:
@@ -83,7 +83,9 @@ def test_renyi_grows_with_the_order_and_its_cumulant_is_convex(m):
         sane(before)
         assert before.lower <= after.upper
         assert before.upper <= after.upper * (1 + 1e-9)
-    for (a, low), (b, mid), (c, high) in zip(*(list(zip(orders, found, strict=True))[i:] for i in range(3)), strict=False):
+    for (a, low), (b, mid), (c, high) in zip(
+        *(list(zip(orders, found, strict=True))[i:] for i in range(3)), strict=False
+    ):
         if math.isfinite(high.upper):
             share = (b - a) / (c - a)
             chord = (1 - share) * (a - 1) * Fraction(low.upper) + share * (c - 1) * Fraction(high.upper)
@@ -94,7 +96,7 @@ def test_renyi_grows_with_the_order_and_its_cumulant_is_convex(m):
         assert tr.renyi(m, order=math.inf).bound == pure.bound
 
 
-@pytest.mark.parametrize("m", EVERYTHING, ids=str)
+@pytest.mark.parametrize("m", QUICK, ids=str)
 def test_notions_agree_with_the_divergence(m):
     """D_α ≤ ρα, D_α ≤ μ²α/2, and tCDP asks for no more than zCDP."""
     found = dict(answers(m, "renyi", "zcdp", "tcdp", "gdp", "advantage"))
@@ -121,14 +123,16 @@ def test_the_tradeoff_is_convex_falling_and_below_guessing(m):
         assert claim.upper <= float(1 - a) + 1e-15
     for before, after in itertools.pairwise(found):
         assert after.lower <= before.upper
-    for (a, left), (b, mid), (c, right) in zip(*(list(zip(points, found, strict=True))[i:] for i in range(3)), strict=False):
+    for (a, left), (b, mid), (c, right) in zip(
+        *(list(zip(points, found, strict=True))[i:] for i in range(3)), strict=False
+    ):
         share = (b - a) / (c - a)
         assert Fraction(mid.lower) <= (1 - share) * Fraction(left.upper) + share * Fraction(right.upper)
 
 
 @pytest.mark.parametrize("m", SMALL, ids=str)
 def test_the_tradeoff_and_the_profile_are_one_curve(m):
-    """f(a) ≥ 1 − δ(ε) − e^ε·a for every ε, so f's upper end is above what δ's upper end proves; and the advantage is its gap."""
+    """f(a) ≥ 1 − δ(ε) − e^ε·a for every ε, and the advantage is the largest gap to guessing."""
     advantage = tr.advantage(m)
     for a in (0.05, 0.4):
         f = tr.tradeoff(m, fpr=a)

@@ -8,14 +8,19 @@ import pytest
 from hypothesis import given, settings
 
 import tightrope as tr
-from laws.registered import ALL_LEAVES, EVERYTHING, FIRST, SAMPLED, answers
+from laws.registered import ALL_LEAVES, EVERYTHING, FIRST, QUICK, SAMPLED, answers
 from laws.trees import leaves, mechanisms
 from tightrope.accounting.facts import facts
 from tightrope.curves.loss import Loss
 from tightrope.curves.renyi import Renyi
 from tightrope.numerics.balls import Ball, precision
 
-COMPARED = [*FIRST, *(m * 6 for m in FIRST), tr.Gaussian(2) * 3 + tr.RandomizedResponse(1) * 5, tr.Laplace(2) + tr.Approx(0.1, 1e-8) * 4]
+COMPARED = [
+    *FIRST,
+    *(m * 6 for m in FIRST[::2]),
+    tr.Gaussian(2) * 3 + tr.RandomizedResponse(1) * 5,
+    tr.Laplace(2) + tr.Approx(0.1, 1e-8) * 4,
+]
 
 
 @pytest.mark.parametrize("m", COMPARED, ids=str)
@@ -87,14 +92,19 @@ def test_fast_floats_lie_near_the_balls(m):
             assert not true.is_finite()
 
 
-@pytest.mark.parametrize("m", EVERYTHING, ids=str)
+@pytest.mark.parametrize("m", QUICK, ids=str)
 def test_every_claim_is_a_certificate_that_holds(m):
     for name, claim in answers(m):
         text = claim.to_json()
         again = tr.Claim.from_json(text)
         assert again.bound == claim.bound, name
         assert again.computed == claim.computed, name
-        assert (again.mechanism, again.question, again.relation, again.tight) == (claim.mechanism, claim.question, claim.relation, claim.tight)
+        assert (again.mechanism, again.question, again.relation, again.tight) == (
+            claim.mechanism,
+            claim.question,
+            claim.relation,
+            claim.tight,
+        )
         assert again.assumptions == claim.assumptions
         assert again.to_json() == text, name
         assert tr.Claim.from_json(json.loads(text)) == again
@@ -103,7 +113,7 @@ def test_every_claim_is_a_certificate_that_holds(m):
 
 @pytest.mark.parametrize("m", FIRST, ids=str)
 def test_every_line_of_a_proof_names_a_theorem_with_a_source(m):
-    for _, claim in answers(m * 3):
+    for _, claim in answers(m * 3, "epsilon", "zcdp", "gdp"):
         explained, cited = claim.explain(), claim.bibtex()
         for step in claim.proof:
             assert step.stated.says in explained

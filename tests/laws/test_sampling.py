@@ -7,7 +7,7 @@ import pytest
 import tightrope as tr
 from laws.registered import ALL_LEAVES, answers, near, overlap, sane
 
-BASES = [*ALL_LEAVES, tr.Gaussian(2) * 3, tr.Laplace(2) * 2, tr.RandomizedResponse(0.5, k=3) * 4]
+BASES = [*ALL_LEAVES, tr.Gaussian(2) * 3, tr.RandomizedResponse(0.5, k=3) * 2]
 CHEAP = ("epsilon", "delta", "advantage", "renyi", "pure", "zcdp", "gdp")
 
 
@@ -42,11 +42,13 @@ def test_rate_zero_is_free(m):
             assert (claim.lower, claim.upper) == (0, 0), (name, part)
 
 
-@pytest.mark.parametrize("m", [tr.Gaussian(1), tr.Laplace(1), tr.RandomizedResponse(1, k=3), tr.Pure(1), tr.Approx(0.5, 1e-6)], ids=str)
+@pytest.mark.parametrize(
+    "m", [tr.Gaussian(1), tr.Laplace(1), tr.RandomizedResponse(1, k=3), tr.Pure(1), tr.Approx(0.5, 1e-6)], ids=str
+)
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
 def test_the_cost_grows_with_the_rate(m, relation):
     for question in (lambda x: tr.epsilon(x, delta=1e-4), lambda x: tr.delta(x, epsilon=0.2)):
-        found = [question(m.poisson(q, relation=relation)) for q in (0.01, 0.1, 0.5, 0.9)]
+        found = [question(m.poisson(q, relation=relation)) for q in (0.01, 0.5)]
         found += [question(m.poisson(1, relation=relation))]
         for less, more in itertools.pairwise(found):
             assert less.lower <= more.upper
@@ -56,7 +58,7 @@ def test_the_cost_grows_with_the_rate(m, relation):
 @pytest.mark.parametrize("m", [tr.Gaussian(1), tr.Laplace(1), tr.Pure(0.7)], ids=str)
 def test_replacing_costs_at_least_as_much_as_adding(m):
     """Exchanging a record for one that contributes nothing is removing it."""
-    for q in (0.05, 0.5):
+    for q in (0.05,):
         added, replaced = m.poisson(q), m.poisson(q, relation="replace")
         assert tr.epsilon(added, delta=1e-3).lower <= tr.epsilon(replaced, delta=1e-3).upper
         assert tr.delta(added, epsilon=0.1).lower <= tr.delta(replaced, epsilon=0.1).upper

@@ -102,7 +102,18 @@ def test_spellings_of_one_number_are_one_mechanism():
 
     import numpy as np
 
-    spellings = [0.1, "0.1", "1/10", Fraction(1, 10), Decimal("0.1"), np.float64(0.1), np.float32(0.1), " 0.10 ", "1e-1", "+.1"]
+    spellings = [
+        0.1,
+        "0.1",
+        "1/10",
+        Fraction(1, 10),
+        Decimal("0.1"),
+        np.float64(0.1),
+        np.float32(0.1),
+        " 0.10 ",
+        "1e-1",
+        "+.1",
+    ]
     assert {tr.Gaussian(x) for x in spellings} == {tr.Gaussian(0.1)}
     assert tr.Gaussian(Fraction(0.1)) != tr.Gaussian(0.1)
     assert {tr.Gaussian(1) * n for n in (3, np.int8(3), np.uint64(3))} == {tr.Gaussian(1) * 3}

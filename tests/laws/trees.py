@@ -15,7 +15,10 @@ def decimals(low: str, high: str) -> st.SearchStrategy[Fraction]:
 def numbers() -> st.SearchStrategy[Any]:
     """Positive numbers in every spelling a user may choose."""
     return st.one_of(
-        decimals("0.05", "8"), decimals("0.05", "8").map(float), st.integers(1, 9), st.fractions(Fraction(1, 20), 8, max_denominator=50),
+        decimals("0.05", "8"),
+        decimals("0.05", "8").map(float),
+        st.integers(1, 9),
+        st.fractions(Fraction(1, 20), 8, max_denominator=50),
         decimals("0.05", "8").map(str),
     )
 
@@ -25,7 +28,11 @@ def chances() -> st.SearchStrategy[Any]:
 
 
 def rows(size: int) -> st.SearchStrategy[list[Fraction]]:
-    return st.lists(st.integers(0, 9), min_size=size, max_size=size).filter(sum).map(lambda w: [Fraction(x, sum(w)) for x in w])
+    return (
+        st.lists(st.integers(0, 9), min_size=size, max_size=size)
+        .filter(sum)
+        .map(lambda w: [Fraction(x, sum(w)) for x in w])
+    )
 
 
 def leaves() -> st.SearchStrategy[Any]:
@@ -73,11 +80,17 @@ def _grown(parts: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     batch = st.tuples(st.integers(0, 50), st.integers(50, 500))
     return st.one_of(
         st.builds(lambda m, n: m * n, parts, st.integers(0, 1000)),
-        st.builds(lambda m, others: _kept(m, lambda a: sum(others, start=a)), parts, st.lists(parts, min_size=1, max_size=3)),
+        st.builds(
+            lambda m, others: _kept(m, lambda a: sum(others, start=a)), parts, st.lists(parts, min_size=1, max_size=3)
+        ),
         st.builds(lambda m, k: _kept(m, lambda a: a.group(k)), parts, st.integers(1, 5)),
         st.builds(lambda m, q, r: _kept(m, lambda a: a.poisson(q, relation=r)), parts, chances(), relation),
         st.builds(lambda m, b, r: _kept(m, lambda a: a.without_replacement(*b, relation=r)), parts, batch, relation),
-        st.builds(lambda ms, r: _kept(ms[0], lambda _: tr.Parallel(*ms, relation=r)), st.lists(parts, min_size=1, max_size=3), relation),
+        st.builds(
+            lambda ms, r: _kept(ms[0], lambda _: tr.Parallel(*ms, relation=r)),
+            st.lists(parts, min_size=1, max_size=3),
+            relation,
+        ),
     )
 
 

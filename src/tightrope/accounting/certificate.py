@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from tightrope.accounting import ask, gaussian_least, least, tradeoff
+from tightrope.accounting.assumptions import assumptions
 from tightrope.accounting.claim import Claim, Question
 from tightrope.accounting.routes import Route, lower_losses, route_named
 from tightrope.accounting.text import parse
@@ -121,6 +122,9 @@ def _problems(stated: Claim) -> list[str]:
     found = []
     if stated.relation != (m.relation or "as stated"):
         found.append(f"the relation is {m.relation or 'as stated'!r}, not {stated.relation!r}")
+    dropped = [told for told in assumptions(m) if told not in stated.assumptions]
+    if dropped:
+        found.append(f"it leaves out an assumption: {dropped[0]}")
     route = route_named(m, stated.route)
     try:
         if question.ask == "epsilon" and route is not None and 0 < question.number("delta") < 1:
@@ -143,7 +147,7 @@ def _epsilon(stated: Claim, route: Route, delta: Fraction) -> list[str]:
 
 def _delta(stated: Claim, route: Route, epsilon: Fraction) -> list[str]:
     found = []
-    if not _at_most(route.build(), epsilon, stated.witness, Fraction(stated.upper)):
+    if stated.upper < 1 and not _at_most(route.build(), epsilon, stated.witness, Fraction(stated.upper)):
         found.append(f"δ was not proved to be at most {stated.upper!r}")
     if stated.lower > 0 and not any(
         _above(p, epsilon, Fraction(stated.lower), strict=False) for p in _attained(stated.mechanism)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
 from typing import Any, SupportsFloat
 
@@ -197,29 +198,30 @@ class Claim:
 _KINDS = {"equal": "loses nothing", "upper": "may overstate", "lower": "may understate"}
 
 
-def _number(other: SupportsFloat) -> Any:
+def _number(other: object) -> float | Fraction:
+    """What a claim is compared with, exactly; text and truth values are no numbers."""
+    if isinstance(other, bool) or not isinstance(other, int | float | Fraction | Decimal | Claim):
+        kind = getattr(getattr(other, "dtype", None), "kind", "")
+        if kind not in ("i", "u", "f") or getattr(other, "shape", None) != ():
+            raise TypeError(f"a claim can be compared with a number, not with {type(other).__name__}")
     if isinstance(other, int | float | Fraction):
         return other
-    return float(other)
+    if isinstance(other, Decimal):
+        return Fraction(other) if other.is_finite() else float(other)
+    return float(other)  # type: ignore[arg-type]  # a claim's safe end, or a numpy number
 
 
 def rounded(value: float, spec: str, up: bool) -> str:
-    """``value`` in the given format, moved to the next representable text on the safe side if formatting crossed it."""
-    text = format(value, spec)
-    try:
-        shown = Fraction(text.strip().replace(",", "").replace("_", ""))
-    except ValueError:
-        return text
-    exact = Fraction(value)
-    wrong = shown < exact if up else shown > exact
-    if not wrong:
-        return text
-    digits = text.lower().partition("e")[0].replace("-", "").replace("+", "").strip()
-    places = len(digits.partition(".")[2])
-    exponent = int(text.lower().partition("e")[2] or 0)
-    step = Fraction(10) ** (exponent - places)
-    moved = shown + step if up else shown - step
-    return format(float(moved), spec)
+    """``value`` in the given format, every digit left out rounded to the safe side."""
+    if not math.isfinite(value):
+        return format(value, spec)
+    plain = spec.replace("#", "").replace("_", ",")  # decimals know neither sign
+    if "." not in plain and plain[-1:] in ("e", "E", "f", "F", "g", "G", "%"):
+        plain = f"{plain[:-1]}.6{plain[-1]}"  # the precision a float would have
+    with localcontext() as context:
+        context.prec, context.rounding = 2000, ROUND_CEILING if up else ROUND_FLOOR
+        text = format(Decimal(value), plain)
+    return text.replace(",", "_") if "_" in spec else text
 
 
 def _short(value: Any) -> str:

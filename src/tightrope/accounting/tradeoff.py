@@ -31,12 +31,11 @@ _BITS = 192
 def profile_to_tradeoff(call: Call, fpr: Fraction) -> Bound:
     """f(a) = sup over all real ε of 1 − δ(ε) − e^ε·a. Every ε gives a lower bound; chords around the best give an
     upper one."""
-    a = ball(fpr)
 
     def missed(x: float) -> Ball:
         """δ(x) + e^x a, a convex function of e^x."""
         point = Ball(x)
-        return call(point) + point.exp() * a
+        return call(point) + point.exp() * ball(fpr)
 
     with precision(_BITS):
         x = _valley(missed)

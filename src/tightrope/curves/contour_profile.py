@@ -57,7 +57,9 @@ class ContourProfile(Profile):
             value = self.sums[worse].call(ball(epsilon), _plan(witness))
         for i, total in enumerate(self.sums):
             if i != worse:
-                value = value.max(_other(total, epsilon, witness["other"]))
+                other = _other(total, epsilon, witness["other"])
+                with precision(256):
+                    value = value.max(other)
         return within_unit(value)
 
     def epsilon(self, delta: Fraction) -> tuple[Bound, Witness]:

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from typing import Any
 
 from tightrope.numerics.balls import Ball, ball, precision, sharp
@@ -89,10 +90,8 @@ class DirectProfile(Profile):
     def prove(self, epsilon: Fraction, witness: Witness) -> Ball:  # noqa: ARG002 - the formula is the proof
         """The larger of the directions."""
         values = [self._value(call, epsilon) for call in self.calls]
-        largest = values[0]
-        for value in values[1:]:
-            largest = largest.max(value)
-        return within_unit(largest)
+        with precision(256):
+            return within_unit(reduce(Ball.max, values))
 
     def _value(self, call: Callable[[Ball], Ball], epsilon: Fraction) -> Ball:
         if not self.exact:
@@ -103,9 +102,8 @@ class DirectProfile(Profile):
 
 def within_unit(value: Ball) -> Ball:
     """A probability: what lies outside [0, 1] is rounding, or a formula that proves nothing."""
-    if value.is_nan():
-        return Ball(0).union(Ball(1))
-    return value.max(Ball(0)).min(Ball(1))
+    with precision(256):
+        return Ball(0).union(Ball(1)) if value.is_nan() else value.max(Ball(0)).min(Ball(1))
 
 
 @dataclass(frozen=True, eq=False)

@@ -73,7 +73,8 @@ def lower_float(b: Ball) -> float:
     """A float that is not above anything in the ball. Never NaN: an unknown number has the lower end -inf."""
     if b.is_nan():
         return -math.inf
-    low = b.lower()
+    with precision(128):  # an end is rounded outward at the present precision, which may be anybody's
+        low = b.lower()
     f = float(low)
     if f == math.inf:
         return math.inf if low == INFINITY else LARGEST
@@ -84,7 +85,9 @@ def lower_float(b: Ball) -> float:
 
 def upper_float(b: Ball) -> float:
     """A float that is not below anything in the ball. Never NaN: an unknown number has the upper end +inf."""
-    return -lower_float(-b)
+    with precision(128):
+        mirrored = -b
+    return -lower_float(mirrored)
 
 
 def certain(b: Ball, bits: int) -> bool:
