@@ -223,7 +223,7 @@ COMBINATOR_PARAMETERS: dict[str, Maker] = {
     "dpsgd dataset_size": lambda x: tr.dpsgd(1, batch_size=1, dataset_size=x, steps=1),
     "dpsgd sampler": lambda x: tr.dpsgd(1, batch_size=1, dataset_size=2, steps=1, sampler=x),
     "parse": lambda x: tr.parse(x),
-    "parse argument": lambda x: tr.parse(f"gaussian(sigma={x})"),
+    "parse argument": lambda x: tr.parse(f"gaussian(sigma={printed(x)})"),
 }
 
 QUESTION_PARAMETERS: dict[str, Maker] = {
@@ -273,6 +273,14 @@ def _unhashable(x: Any) -> bool:
     except Exception:
         return True
     return False
+
+
+def printed(x: Any) -> str:
+    """The value as text; Python refuses to print whole numbers of more than 4300 digits."""
+    try:
+        return str(x)
+    except ValueError:
+        return "9" * 5000
 
 
 def shown(x: Any) -> str:

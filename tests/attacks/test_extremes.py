@@ -6,7 +6,7 @@ import mpmath as mp
 import pytest
 
 import tightrope as tr
-from attacks.hostile import sound, timed
+from attacks.hostile import shown, sound, timed
 from laws.registered import COMBINED, FIRST
 
 MOST_SECONDS = 5.0  # the goal is one second; the machine may be shared
@@ -141,7 +141,7 @@ def test_a_thousand_million_leaks_are_certain():
     assert claim.lower <= truth <= claim.upper
 
 
-@pytest.mark.parametrize("number", ["1e-5000", "1e5000", "1e99999999", "1" * 5000, 10**5000])
+@pytest.mark.parametrize("number", ["1e-5000", "1e5000", "1e99999999", "1" * 5000, 10**5000], ids=shown)
 def test_numbers_beyond_all_use_are_refused_not_computed(number):
     for ask in (
         lambda x: tr.epsilon(tr.Gaussian(1), delta=x),

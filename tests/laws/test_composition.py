@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tightrope as tr
-from laws.registered import COMBINED, QUICK, FIRST, answers, near, overlap, sane
+from laws.registered import COMBINED, FIRST, QUICK, answers, near, overlap, sane
 from laws.trees import leaves
 
 CHEAP = ("epsilon", "delta", "pure", "renyi", "zcdp", "gdp")

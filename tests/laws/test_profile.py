@@ -130,7 +130,7 @@ def test_the_tradeoff_is_convex_falling_and_below_guessing(m):
         assert Fraction(mid.lower) <= (1 - share) * Fraction(left.upper) + share * Fraction(right.upper)
 
 
-@pytest.mark.parametrize("m", SMALL, ids=str)
+@pytest.mark.parametrize("m", SMALL[::2], ids=str)
 def test_the_tradeoff_and_the_profile_are_one_curve(m):
     """f(a) ≥ 1 − δ(ε) − e^ε·a for every ε, and the advantage is the largest gap to guessing."""
     advantage = tr.advantage(m)
@@ -157,7 +157,7 @@ def test_random_leaves_are_consistent(m):
             assert claim.lower <= found.upper
 
 
-@pytest.mark.parametrize("m", FIRST, ids=str)
+@pytest.mark.parametrize("m", FIRST[::3], ids=str)
 def test_profile_arrays_are_the_single_answers(m):
     profile = tr.profile(m)
     lower, upper = profile.delta([0.1, 1])

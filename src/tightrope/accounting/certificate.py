@@ -16,12 +16,14 @@ from tightrope.accounting.routes import Route, lower_losses, route_named
 from tightrope.accounting.text import parse
 from tightrope.curves.composed_loss import loss_has_profile
 from tightrope.curves.profile import Profile, Witness
-from tightrope.errors import BadText, NotCertified, TightropeError
+from tightrope.errors import BadParameter, BadText, NotCertified, TightropeError
 from tightrope.mechanisms.base import Mechanism
 from tightrope.numerics.balls import ball, precision
 from tightrope.numerics.bound import Bound
 from tightrope.theorems import REGISTRY, Step
 
+# What a witness from a stranger may cause: it can be anything.
+_NO_WITNESS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError, NotCertified)
 _HINT = "A certificate is the text that Claim.to_json() returned."
 _ASKS = ("epsilon", "delta", "renyi", "tradeoff", "advantage", "pure", "zcdp", "tcdp", "gdp")
 
@@ -63,7 +65,7 @@ def read(text: str | dict[str, Any]) -> Claim:
             _steps(data["proof"]),
             witness,
         )
-    except (KeyError, TypeError, ValueError, AttributeError, AssertionError, ZeroDivisionError) as wrong:
+    except (LookupError, TypeError, ValueError, AttributeError, AssertionError, ArithmeticError) as wrong:
         if isinstance(wrong, TightropeError):
             raise
         raise BadText(str(text)[:200], 0, f"not a certificate ({type(wrong).__name__}: {wrong})", _HINT) from None
@@ -72,6 +74,8 @@ def read(text: str | dict[str, Any]) -> Claim:
 def _loaded(text: str | dict[str, Any]) -> dict[str, Any]:
     if isinstance(text, dict):
         return text
+    if not isinstance(text, str):
+        raise BadParameter("certificate", text, "must be the text of a certificate, or its dictionary", _HINT)
     try:
         data = json.loads(text)
     except (TypeError, ValueError) as wrong:
@@ -89,8 +93,11 @@ def _bound(lower: Any, upper: Any) -> Bound:
 
 def _steps(lines: list[dict[str, Any]]) -> tuple[Step, ...]:
     for line in lines:
-        if line["theorem"] not in REGISTRY:
+        known = REGISTRY.get(line["theorem"])
+        if known is None:
             raise BadText(str(line["theorem"]), 0, "an unknown theorem", "It may come from a newer version.")
+        if (line["kind"], line["source"]) != (known.kind, str(known.source)):
+            raise BadText(str(line), 0, "not what this theorem says of itself", "It may come from another version.")
     return tuple(Step(str(line["theorem"]), str(line["of"]), int(line["count"])) for line in lines)
 
 
@@ -132,8 +139,8 @@ def _problems(stated: Claim) -> list[str]:
         if question.ask == "delta" and route is not None:
             return found + _delta(stated, route, question.number("epsilon"))
         return found + _again(stated)
-    except (KeyError, TypeError, ValueError, ZeroDivisionError, NotCertified) as wrong:
-        return [*found, f"the witness proves nothing ({wrong})"]
+    except _NO_WITNESS as wrong:
+        return [*found, f"the witness proves nothing ({type(wrong).__name__}: {wrong})"]
 
 
 def _epsilon(stated: Claim, route: Route, delta: Fraction) -> list[str]:
@@ -142,7 +149,7 @@ def _epsilon(stated: Claim, route: Route, delta: Fraction) -> list[str]:
         found.append(f"δ at ε = {stated.upper!r} was not proved to be at most {float(delta)!r}")
     if stated.lower > 0 and not any(_above(p, _finite(stated.lower), delta) for p in _attained(stated.mechanism)):
         found.append(f"δ at ε = {stated.lower!r} was not proved to exceed {float(delta)!r}")
-    return found + _tight(stated, route)
+    return found + _honest(stated, route)
 
 
 def _delta(stated: Claim, route: Route, epsilon: Fraction) -> list[str]:
@@ -153,11 +160,18 @@ def _delta(stated: Claim, route: Route, epsilon: Fraction) -> list[str]:
         _above(p, epsilon, Fraction(stated.lower), strict=False) for p in _attained(stated.mechanism)
     ):
         found.append(f"δ was not proved to be at least {stated.lower!r}")
-    return found + _tight(stated, route)
+    return found + _honest(stated, route)
 
 
-def _tight(stated: Claim, route: Route) -> list[str]:
-    return ["it is called tight, but its route only overstates"] if stated.tight and route.kind != "equal" else []
+def _honest(stated: Claim, route: Route) -> list[str]:
+    found = ["it is called tight, but its route only overstates"] if stated.tight and route.kind != "equal" else []
+    return found + _same_proof(stated, route.steps)
+
+
+def _same_proof(stated: Claim, steps: tuple[Step, ...]) -> list[str]:
+    """The theorems listed are those of the route, applied to the same parts as often."""
+    listed = [[(s.theorem, s.of, s.count) for s in proof] for proof in (stated.proof, steps)]
+    return [] if listed[0] == listed[1] else ["the theorems listed are not the proof"]
 
 
 def _finite(x: float) -> Fraction:
@@ -213,4 +227,4 @@ def _again(stated: Claim) -> list[str]:
         found.append(f"the lower end is {mine.lower!r}, not {stated.lower!r}")
     if stated.tight and not mine.tight:
         found.append("it is called tight, but its route only overstates")
-    return found
+    return found + _same_proof(stated, mine.proof)

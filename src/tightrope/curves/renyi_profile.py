@@ -57,9 +57,13 @@ class OneOrderProfile(Profile):
     def prove(self, epsilon: Fraction, witness: Witness) -> Ball:
         """δ = e^{λ(D − ε)}·λ^λ/(1+λ)^{1+λ} at the order 1 + λ."""
 
+        order = Fraction(witness["order"])
+        if order <= 1:
+            raise NotCertified("the conversion from Rényi divergences", f"the order must exceed 1, not {order}")
+
         def value() -> Ball:
-            lam = ball(witness["order"] - 1)
-            return (lam * (self.curve.divergence(witness["order"]) - ball(epsilon)) - self._saving_ball(lam)).exp()
+            lam = ball(order - 1)
+            return (lam * (self.curve.divergence(order) - ball(epsilon)) - self._saving_ball(lam)).exp()
 
         return within_unit(sharp(value, bits=72, start=128, limit=2000))
 

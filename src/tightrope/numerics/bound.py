@@ -33,7 +33,7 @@ class Bound:
         try:
             near = float(x)
         except OverflowError:
-            near = math.copysign(math.inf, x)
+            near = math.inf if x > 0 else -math.inf
         if math.isinf(near):
             return cls(LARGEST, math.inf) if x > 0 else cls(-math.inf, -LARGEST)
         exact = Fraction(near)
