@@ -17,21 +17,43 @@ from tightrope.numerics.real import real
 from tightrope.numerics.sampled_normal import log_power_means_certified
 
 LEAVES = [
-    "gaussian(sigma=1)", "laplace(scale=1)", "discrete_gaussian(sigma=10)", "discrete_gaussian(sigma=1000)",
-    "discrete_gaussian(sigma=1e6)", "discrete_laplace(scale=2, sensitivity=3)", "randomized_response(epsilon=1)",
-    "randomized_response(epsilon=1, k=10)", "leaky_input(delta=1e-6)", "leaky_randomized_response(epsilon=1, delta=1e-7)",
-    "gaussian_pair(mean=1, sigma=1.1, other_mean=0, other_sigma=1)", "table(p=[0.75, 0.25], q=[0.25, 0.75])",
-    "exponential(epsilon=1)", "noisy_max(epsilon=1)", "permute_and_flip(epsilon=1)", "above_threshold(0.5, 0.5)",
-    "staircase(epsilon=1)", "pure(epsilon=1)", "approx(epsilon=1, delta=1e-6)", "zcdp(rho=0.1)", "tcdp(rho=0.1, omega=20)",
-    "cdp(mu=0.3, tau=0.7)", "gdp(mu=1)", "rdp({2: 0.1, 8: 0.5})",
-    "approx(epsilon=0.1, delta=0) * 50", "randomized_response(epsilon=1) * 1000000", "laplace(scale=1) * 100",
+    "gaussian(sigma=1)",
+    "laplace(scale=1)",
+    "discrete_gaussian(sigma=10)",
+    "discrete_gaussian(sigma=1000)",
+    "discrete_gaussian(sigma=1e6)",
+    "discrete_laplace(scale=2, sensitivity=3)",
+    "randomized_response(epsilon=1)",
+    "randomized_response(epsilon=1, k=10)",
+    "leaky_input(delta=1e-6)",
+    "leaky_randomized_response(epsilon=1, delta=1e-7)",
+    "gaussian_pair(mean=1, sigma=1.1, other_mean=0, other_sigma=1)",
+    "table(p=[0.75, 0.25], q=[0.25, 0.75])",
+    "exponential(epsilon=1)",
+    "noisy_max(epsilon=1)",
+    "permute_and_flip(epsilon=1)",
+    "above_threshold(0.5, 0.5)",
+    "staircase(epsilon=1)",
+    "pure(epsilon=1)",
+    "approx(epsilon=1, delta=1e-6)",
+    "zcdp(rho=0.1)",
+    "tcdp(rho=0.1, omega=20)",
+    "cdp(mu=0.3, tau=0.7)",
+    "gdp(mu=1)",
+    "rdp({2: 0.1, 8: 0.5})",
+    "approx(epsilon=0.1, delta=0) * 50",
+    "randomized_response(epsilon=1) * 1000000",
+    "laplace(scale=1) * 100",
     "gaussian(sigma=1).poisson(0.01) * 10000",
 ]
 
 
 def import_seconds(module: str) -> float:
     code = f"import time; t = time.process_time(); import {module}; print(time.process_time() - t)"
-    return min(float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout) for _ in range(5))
+    return min(
+        float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
+        for _ in range(5)
+    )
 
 
 def claim_milliseconds(text: str) -> float:
@@ -61,7 +83,9 @@ def main() -> None:
     print(f"import tightrope          {import_seconds('tightrope'):8.3f} s CPU   (goal 0.2)")
     if importlib.util.find_spec("dp_accounting"):
         print(f"import dp_accounting      {import_seconds('dp_accounting'):8.3f} s CPU")
-    print(f"1000 certified RDP orders {orders_seconds():8.3f} s CPU   (goal 0.4; sigma = 1, rate = 0.01, orders 1.05 to 64)")
+    print(
+        f"1000 certified RDP orders {orders_seconds():8.3f} s CPU   (goal 0.4; sigma = 1, rate = 0.01, orders 1.05 to 64)"
+    )
     print("\none claim, epsilon at delta = 1e-5 (goal 5 ms a leaf)")
     for text in LEAVES:
         print(f"  {claim_milliseconds(text):9.2f} ms  {text}")

@@ -13,8 +13,16 @@ from tightrope.numerics.discrete_normal import call, log_mass_ratio, mass, tail,
 from tightrope.numerics.gaussian_tails import _direct_call, _direct_tail, _smooth_tail, law
 
 BITS = 100
-VARIANCES = [Fraction(1, 1000), Fraction(1, 10), Fraction(4, 25), Fraction(1), Fraction(7, 3), Fraction(30),
-             Fraction(301, 2), Fraction(400)]
+VARIANCES = [
+    Fraction(1, 1000),
+    Fraction(1, 10),
+    Fraction(4, 25),
+    Fraction(1),
+    Fraction(7, 3),
+    Fraction(30),
+    Fraction(301, 2),
+    Fraction(400),
+]
 
 
 @pytest.fixture(autouse=True)
@@ -55,7 +63,7 @@ def brute_call(v, shift, x):
     for k in range(max(first, -spread), last):
         loss = number(Fraction(shift * (2 * k + shift)) / (2 * v))
         terms.append(max(mpf(0), -mpmath.expm1(number(x) - loss)) * weight(v, k))
-    return mpmath.fsum(terms) / brute_tail(v, -10**9)
+    return mpmath.fsum(terms) / brute_tail(v, -(10**9))
 
 
 def test_published_values():
@@ -72,7 +80,7 @@ def test_published_values():
 def test_sums_contain_brute_force(variance):
     rng = random.Random(str(variance))
     sigma = float(variance) ** 0.5
-    total = brute_tail(variance, -10**9)
+    total = brute_tail(variance, -(10**9))
     with precision(BITS):
         for _ in range(4):
             start = int(rng.uniform(-5, 20) * sigma) + rng.randint(-1, 1)
@@ -83,8 +91,9 @@ def test_sums_contain_brute_force(variance):
         for centre in (Fraction(0), Fraction(1, 2), Fraction(rng.randint(-5000, 5000), 1000)):
             c = number(centre)
             middle = round(centre)
-            truth = mpmath.fsum(mpmath.exp(-((k - c) ** 2) / (2 * number(variance)))
-                                for k in range(middle - reach, middle + reach))
+            truth = mpmath.fsum(
+                mpmath.exp(-((k - c) ** 2) / (2 * number(variance))) for k in range(middle - reach, middle + reach)
+            )
             assert holds(mass(variance, centre), truth)
             assert holds(mass(variance, ball(centre)), truth)
             if centre and variance <= 2:  # beyond, the ratio of two sums cannot be told from 1 in 500 bits
@@ -116,12 +125,12 @@ def test_on_an_atom_the_call_is_known_and_the_probability_is_not():
         assert holds(value, brute_call(v, shift, x))
         above, at = brute_tail(v, k + 1), brute_tail(v, k)
         both = upper_probability(v, shift, ball(x))
-        total = brute_tail(v, -10**9)
+        total = brute_tail(v, -(10**9))
         assert holds(both, above / total)
         assert holds(both, at / total)
         exactly = upper_probability(Fraction(4), 1, Ball(0.125))  # here x is exact and lies on the atom k = 0
         assert certain(exactly, BITS - 10)
-        assert holds(exactly, brute_tail(Fraction(4), 1) / brute_tail(Fraction(4), -10**9))
+        assert holds(exactly, brute_tail(Fraction(4), 1) / brute_tail(Fraction(4), -(10**9)))
 
 
 def test_wide_balls_contain_the_values_inside():
@@ -132,7 +141,7 @@ def test_wide_balls_contain_the_values_inside():
         for x in (Fraction(1, 4), Fraction(2, 5), Fraction(3, 4)):
             assert holds(value, brute_call(v, 2, x))
             first = int(mpmath.floor(number(x * v / 2 - 1))) + 1
-            assert holds(chance, brute_tail(v, first) / brute_tail(v, -10**9))
+            assert holds(chance, brute_tail(v, first) / brute_tail(v, -(10**9)))
         narrow = call(v, 2, ball(Fraction(2, 5)))
         assert narrow.rad() < value.rad()
 
@@ -157,8 +166,10 @@ def test_call_at_sigma_1000():
     with mpmath.workprec(160), precision(BITS):
         value = call(v, shift, ball(x))
         first = int(x * v / shift - Fraction(shift, 2)) + 1
-        gains = (-mpmath.expm1(number(x) - mpf(shift * (2 * k + shift)) / 2000000) * weight(v, k)
-                 for k in range(first, first + 9000))
+        gains = (
+            -mpmath.expm1(number(x) - mpf(shift * (2 * k + shift)) / 2000000) * weight(v, k)
+            for k in range(first, first + 9000)
+        )
         truth = mpmath.fsum(gains) / (mpmath.sqrt(2 * mpmath.pi) * 1000)
         assert abs(number(value.mid()) / truth - 1) < mpf(10) ** -14
         assert certain(value, BITS - 20)
@@ -182,8 +193,17 @@ def test_the_ratio_of_masses_far_below_one():
 def test_extreme_arguments_are_sound_and_quick(variance, shift):
     began = time.perf_counter()
     with precision(BITS):
-        for x in (Ball(2) ** 10**9, Ball(10) ** 300, Ball("inf"), Ball(2) ** -(10**9), Ball(0),
-                  -(Ball(10) ** 300), Ball("-inf"), Ball("nan"), Ball("0 +/- 1e400")):
+        for x in (
+            Ball(2) ** 10**9,
+            Ball(10) ** 300,
+            Ball("inf"),
+            Ball(2) ** -(10**9),
+            Ball(0),
+            -(Ball(10) ** 300),
+            Ball("-inf"),
+            Ball("nan"),
+            Ball("0 +/- 1e400"),
+        ):
             for value in (call(variance, shift, x), upper_probability(variance, shift, x)):
                 assert value.is_finite()
                 assert value <= 2

@@ -60,11 +60,12 @@ def contains(value: Ball, digits: str) -> bool:
 
 
 K_ARY = on_lattice(
-    real(1), {
+    real(1),
+    {
         1: computed(lambda: Ball(1).exp() / (Ball(1).exp() + 3)),
         0: computed(lambda: 2 / (Ball(1).exp() + 3)),
         -1: computed(lambda: 1 / (Ball(1).exp() + 3)),
-    }
+    },
 )
 
 
@@ -121,7 +122,10 @@ def binomial_call(k: int, e: mpmath.mpf, x: mpmath.mpf) -> mpmath.mpf:
 @pytest.mark.parametrize(
     ("k", "e", "x"),
     [
-        (7, "0.3", "0.95"), (300, "0.1", "12"), (9000, "0.01", "5"), (9000, "0.01", "40.001"),
+        (7, "0.3", "0.95"),
+        (300, "0.1", "12"),
+        (9000, "0.01", "5"),
+        (9000, "0.01", "40.001"),
         (100_000, "0.01", "60"),
     ],
 )
@@ -177,9 +181,7 @@ def brute(parts: list[tuple[list[F], list[F], int]], x: F) -> tuple[mpmath.mpf, 
                 after[s + v] = after.get(s + v, F(0)) + m * w
             outcomes = after
     lost = 1 - sum(outcomes.values())
-    call = sum(
-        (decimal(m) * -mpmath.expm1(decimal(x - s)) for s, m in outcomes.items() if s > x), decimal(lost)
-    )
+    call = sum((decimal(m) * -mpmath.expm1(decimal(x - s)) for s, m in outcomes.items() if s > x), decimal(lost))
     return call, lost + sum((m for s, m in outcomes.items() if s > x), F(0))
 
 
@@ -193,9 +195,7 @@ CASES: list[list[tuple[list[F], list[F], int]]] = [
 @pytest.mark.parametrize("parts", CASES)
 @pytest.mark.parametrize("x", [F(-30), F(-1, 3), F(0), F(2, 7), F(3), F(29001, 2000), F(60)])
 def test_lattices_against_every_outcome(parts: list[tuple[list[F], list[F], int]], x: F) -> None:
-    laws = [
-        (scattered([real(v) for v in vs], [real(m) for m in ms], real(1 - sum(ms))), k) for vs, ms, k in parts
-    ]
+    laws = [(scattered([real(v) for v in vs], [real(m) for m in ms], real(1 - sum(ms))), k) for vs, ms, k in parts]
     law = FiniteSum(laws)
     with mpmath.workdps(40):
         call, tail = brute(parts, x)
@@ -213,9 +213,7 @@ def test_the_integral_against_every_outcome(
 ) -> None:
     """The same sums forced through the lattice integral, on and between the atoms."""
     monkeypatch.setattr("tightrope.numerics.finite_engines._TABLE", 0)
-    laws = [
-        (scattered([real(v) for v in vs], [real(m) for m in ms], real(1 - sum(ms))), k) for vs, ms, k in parts
-    ]
+    laws = [(scattered([real(v) for v in vs], [real(m) for m in ms], real(1 - sum(ms))), k) for vs, ms, k in parts]
     law = FiniteSum(laws)
     for x in (F(-12), F(-1, 3), F(1, 4), F(2, 7), F(5, 2)):
         with mpmath.workdps(40):

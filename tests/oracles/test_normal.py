@@ -24,6 +24,7 @@ def close(b: Ball, reference: mp.mpf, digits: int) -> bool:
 
 def by_definition(m1: F, s1: F, m2: F, s2: F, x: F, breaks: list[float]) -> mp.mpf:
     """∫ (dP − e^x dQ)₊ between the given breaks, which include the places where the integrand starts."""
+
     def q(f: Fraction) -> mp.mpf:
         return mp.mpf(f.numerator) / f.denominator
 
@@ -34,11 +35,17 @@ def by_definition(m1: F, s1: F, m2: F, s2: F, x: F, breaks: list[float]) -> mp.m
     return mp.quad(gap, breaks)
 
 
-@pytest.mark.parametrize(("mu", "x", "value"), [
-    ("1", "1", "0.126936737506643945801"), ("0.5", "3", "3.40091173567352882418e-10"),
-    ("0.1", "2", "3.71945072680464044121e-91"), ("2", "-1", "0.81968818140421363045"),
-    ("1", "0", "0.38292492254802620728"), ("1e-4", "1e-4", "8.3319636399252095518e-6"),
-])
+@pytest.mark.parametrize(
+    ("mu", "x", "value"),
+    [
+        ("1", "1", "0.126936737506643945801"),
+        ("0.5", "3", "3.40091173567352882418e-10"),
+        ("0.1", "2", "3.71945072680464044121e-91"),
+        ("2", "-1", "0.81968818140421363045"),
+        ("1", "0", "0.38292492254802620728"),
+        ("1e-4", "1e-4", "8.3319636399252095518e-6"),
+    ],
+)
 def test_profile_values(mu: str, x: str, value: str) -> None:
     with mp.workdps(30):
         assert close(sharp(lambda: normal_call(ball(F(mu)), ball(F(x)))), mp.mpf(value), 17)
@@ -145,11 +152,17 @@ def test_quantile_inverts_the_tail() -> None:
         assert not quantile(between(Ball(0), Ball(0.5))).is_finite()
 
 
-PAIRS = [((F(1), F(11, 10)), (F(0), F(1)), F(1, 2)), ((F(0), F(1)), (F(1), F(11, 10)), F(1, 2)),
-         ((F(-1), F(3)), (F(2), F(1, 2)), F(-1)), ((F(2), F(1, 2)), (F(-1), F(3)), F(1)),
-         ((F(0), F(2)), (F(0), F(1)), F(1, 4)), ((F(0), F(1)), (F(0), F(2)), F(-2)),
-         ((F(0), F(1)), (F(0), F(2)), F(1)), ((F(0), F(2)), (F(0), F(1)), F(-3)),
-         ((F(1), F(1)), (F(0), F(1)), F(1))]
+PAIRS = [
+    ((F(1), F(11, 10)), (F(0), F(1)), F(1, 2)),
+    ((F(0), F(1)), (F(1), F(11, 10)), F(1, 2)),
+    ((F(-1), F(3)), (F(2), F(1, 2)), F(-1)),
+    ((F(2), F(1, 2)), (F(-1), F(3)), F(1)),
+    ((F(0), F(2)), (F(0), F(1)), F(1, 4)),
+    ((F(0), F(1)), (F(0), F(2)), F(-2)),
+    ((F(0), F(1)), (F(0), F(2)), F(1)),
+    ((F(0), F(2)), (F(0), F(1)), F(-3)),
+    ((F(1), F(1)), (F(0), F(1)), F(1)),
+]
 
 
 @pytest.mark.parametrize(("first", "second", "x"), PAIRS)
@@ -160,8 +173,9 @@ def test_unequal_pair_by_definition(first: tuple[F, F], second: tuple[F, F], x: 
         return float(quadratic) + float(mp.log(float(s2 / s1))) - float(x)
 
     grid = [k / 4 for k in range(-200, 201)]
-    ends = [float(mp.findroot(loss, (a, b), solver="anderson"))
-            for a, b in pairwise(grid) if (loss(a) > 0) != (loss(b) > 0)]
+    ends = [
+        float(mp.findroot(loss, (a, b), solver="anderson")) for a, b in pairwise(grid) if (loss(a) > 0) != (loss(b) > 0)
+    ]
     breaks = sorted({-50.0, -20.0, -8.0, -3.0, 0.0, 3.0, 8.0, 20.0, 50.0, *ends})
     value = by_definition(*first, *second, x, breaks)
     found = sharp(lambda: unequal_call(*first, *second, ball(x)))

@@ -183,8 +183,11 @@ GENERAL: list[tuple[Callable[[], Ball], int, str]] = [
     (lambda: poisson_general(F("0.05"), 5, laplace_base(F(1)), 1), 4, "0.0055851305578181425924"),
     (lambda: without_replacement_general(F("0.01"), 8, normal_base, None), 7, "0.0026841650126889322871"),
     (lambda: without_replacement_general(F("0.01"), 2, normal_base, None), 1, "5.4350863810943246336e-4"),
-    (lambda: without_replacement_general(F("0.01"), 8, laplace_base(F(1, 2)), ball(F(1, 2))), 7,
-     "2.0931860461694008585e-4"),
+    (
+        lambda: without_replacement_general(F("0.01"), 8, laplace_base(F(1, 2)), ball(F(1, 2))),
+        7,
+        "2.0931860461694008585e-4",
+    ),
     (lambda: without_replacement_lower(F("0.01"), 8, normal_base), 7, "8.9364390760603184735e-4"),
     (lambda: without_replacement_normal(real(1), F("0.01"), F(7)), 7, "0.0012588277121999245939"),
     (lambda: without_replacement_normal(real(1), F("0.01"), F(1)), 1, "2.8063929134273910815e-4"),
@@ -243,8 +246,15 @@ def fixed_size_truth(mu: F, rate: F, s: F) -> mp.mpf:
 
 @pytest.mark.parametrize(
     ("mu", "rate", "s"),
-    [("1", "0.01", "7"), ("3", "0.9", "2.25"), ("0.05", "0.3", "30.5"), ("2", "0.001", "-0.25"),
-     ("0.5", "0.5", "-9"), ("3", "0.02", "0.001"), ("1.5", "0.2", "9.5")],
+    [
+        ("1", "0.01", "7"),
+        ("3", "0.9", "2.25"),
+        ("0.05", "0.3", "30.5"),
+        ("2", "0.001", "-0.25"),
+        ("0.5", "0.5", "-9"),
+        ("3", "0.02", "0.001"),
+        ("1.5", "0.2", "9.5"),
+    ],
 )
 def test_fixed_size_sampling_is_the_integral(mu: str, rate: str, s: str) -> None:
     truth = fixed_size_truth(F(mu), F(rate), F(s))
@@ -268,9 +278,17 @@ def test_fixed_size_sampling_limits() -> None:
 
 @pytest.mark.parametrize(
     ("epsilon", "rate", "power"),
-    [("1", "0.05", "5"), ("1", "0.05", "-4"), ("0.1", "0.001", "2.5"), ("3", "0.9", "8.25"),
-     ("2", "0.3", "-30.5"), ("0.01", "1e-9", "1.01"), ("0.7", "0.6", "0.5"), ("2", "1", "3.5"),
-     ("1e-9", "1", "3.5")],
+    [
+        ("1", "0.05", "5"),
+        ("1", "0.05", "-4"),
+        ("0.1", "0.001", "2.5"),
+        ("3", "0.9", "8.25"),
+        ("2", "0.3", "-30.5"),
+        ("0.01", "1e-9", "1.01"),
+        ("0.7", "0.6", "0.5"),
+        ("2", "1", "3.5"),
+        ("1e-9", "1", "3.5"),
+    ],
 )
 def test_sampled_laplace_is_the_integral(epsilon: str, rate: str, power: str) -> None:
     with mp.workdps(50):

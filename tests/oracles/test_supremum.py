@@ -17,9 +17,11 @@ Cumulant = Callable[[Fraction], Ball]
 
 def response(k: int, eps: Fraction) -> Cumulant:
     """K of k-ary randomized response."""
+
     def cumulant(at: Fraction) -> Ball:
         order, e = ball(1 + at), ball(eps)
         return (((order * e).exp() + ((1 - order) * e).exp() + k - 2) / (e.exp() + k - 1)).log()
+
     return cumulant
 
 
@@ -37,9 +39,11 @@ def three_atoms(at: Fraction) -> Ball:
 
 def searched(cumulant: Cumulant, low: float, high: float) -> float:
     """The best of a dense geometric grid, polished: a lower estimate of the supremum."""
+
     def ratio(point: float) -> float:
         at = F(point)
         return float(cumulant(at).mid()) / float(at * (at + 1))
+
     grid = [low * (high / low) ** (i / 400) for i in range(401)]
     centre = max(range(401), key=lambda i: ratio(grid[i]))
     a, b = grid[max(centre - 1, 0)], grid[min(centre + 1, 400)]
@@ -49,11 +53,17 @@ def searched(cumulant: Cumulant, low: float, high: float) -> float:
     return max(ratio((a + b) / 2), ratio(grid[centre]))
 
 
-@pytest.mark.parametrize(("cumulant", "low", "high"), [
-    (response(10, F(1, 2)), F(1, 100), F(1000)), (response(7, F(1, 50)), F(1, 10), F(10**4)),
-    (response(4, F(1)), F(1, 100), F(50)), (laplace, F(1, 2), F(30)), (three_atoms, F(1, 1000), F(40)),
-    (response(1000, F(3)), F(1, 100), F(100)),
-])
+@pytest.mark.parametrize(
+    ("cumulant", "low", "high"),
+    [
+        (response(10, F(1, 2)), F(1, 100), F(1000)),
+        (response(7, F(1, 50)), F(1, 10), F(10**4)),
+        (response(4, F(1)), F(1, 100), F(50)),
+        (laplace, F(1, 2), F(30)),
+        (three_atoms, F(1, 1000), F(40)),
+        (response(1000, F(3)), F(1, 100), F(100)),
+    ],
+)
 def test_ratio_supremum_meets_a_search(cumulant: Cumulant, low: Fraction, high: Fraction) -> None:
     with precision(100):
         found = ratio_supremum(cumulant, low, high)
@@ -120,13 +130,16 @@ def test_infinite_and_unknown_cumulants() -> None:
         assert deep.rel_accuracy_bits() > 25
 
 
-@pytest.mark.parametrize(("enclose", "low", "high", "value", "slack"), [
-    (lambda c: (3 * c).sin() * (-c / 5).exp(), F(0), F(10), "0.9025789187388", 1e-6),
-    (lambda c: Ball(2) - (c - 1) * (c - 1), F(-3), F(4), "2", 1e-8),
-    (lambda c: -c.exp(), F(0), F(3), "-1", 1e-8),
-    (lambda c: 1 / c, F(1, 10**6), F(10**6), "1000000", 1e-3),
-    (lambda c: c * 0, F(0), F(1), "0", 0.0),
-])
+@pytest.mark.parametrize(
+    ("enclose", "low", "high", "value", "slack"),
+    [
+        (lambda c: (3 * c).sin() * (-c / 5).exp(), F(0), F(10), "0.9025789187388", 1e-6),
+        (lambda c: Ball(2) - (c - 1) * (c - 1), F(-3), F(4), "2", 1e-8),
+        (lambda c: -c.exp(), F(0), F(3), "-1", 1e-8),
+        (lambda c: 1 / c, F(1, 10**6), F(10**6), "1000000", 1e-3),
+        (lambda c: c * 0, F(0), F(1), "0", 0.0),
+    ],
+)
 def test_supremum(enclose: Callable[[Ball], Ball], low: F, high: F, value: str, slack: float) -> None:
     with precision(80):
         found = supremum(enclose, low, high)

@@ -39,6 +39,7 @@ def least_q(order: float, tau: float, p: mp.mpf) -> mp.mpf:
 
 def brute(constraints: list[Constraint], x: float, rounds: int = 8) -> mp.mpf:
     """max p − e^x q over feasible p < 1, by a grid in the logit of p that closes in on its best cell."""
+
     def value(logit: mp.mpf) -> mp.mpf:
         p = 1 / (1 + mp.exp(-logit))
         return p - mp.exp(x) * max(least_q(order, tau, p) for order, tau in constraints)
@@ -53,9 +54,13 @@ def brute(constraints: list[Constraint], x: float, rounds: int = 8) -> mp.mpf:
     return best
 
 
-VALUES = [("10", "0.5", "1", "4.2574532227447077971e-4"), ("2", "0.5", "1", "0.089702291035800434704"),
-          ("32", "0.1", "0.2", "0.000505153089603306"), ("1.5", "0.3", "0.7", "0.119665740729758645"),
-          ("2", "1", "3", "0.0224811623681413359")]
+VALUES = [
+    ("10", "0.5", "1", "4.2574532227447077971e-4"),
+    ("2", "0.5", "1", "0.089702291035800434704"),
+    ("32", "0.1", "0.2", "0.000505153089603306"),
+    ("1.5", "0.3", "0.7", "0.119665740729758645"),
+    ("2", "1", "3", "0.0224811623681413359"),
+]
 
 
 @pytest.mark.parametrize(("order", "tau", "x", "value"), VALUES)
@@ -77,9 +82,17 @@ def test_certain_event_branch_is_closed() -> None:
     assert both[1] == pytest.approx(0.5, rel=1e-8)
 
 
-@pytest.mark.parametrize(("order", "tau", "x"), [
-    (1.2, 0.4, 0.1), (2.0, 0.05, 0.0), (2.5, 1.5, 1.8), (6.0, 0.3, -0.5), (20.0, 2.0, 2.4), (99.0, 0.02, 0.1),
-])
+@pytest.mark.parametrize(
+    ("order", "tau", "x"),
+    [
+        (1.2, 0.4, 0.1),
+        (2.0, 0.05, 0.0),
+        (2.5, 1.5, 1.8),
+        (6.0, 0.3, -0.5),
+        (20.0, 2.0, 2.4),
+        (99.0, 0.02, 0.1),
+    ],
+)
 def test_one_order_against_brute_force(order: float, tau: float, x: float) -> None:
     with mp.workdps(18):
         found = brute([(order, tau)], x)
@@ -177,6 +190,7 @@ def zcdp(rho: Fraction) -> tuple[Callable[[float], float], Callable[[Fraction], 
 
 def steps(table: dict[int, Fraction]) -> tuple[Callable[[float], float], Callable[[Fraction], Ball]]:
     """Divergences known at a few orders: rounded up to the next of them, unknown beyond."""
+
     def at(order: Fraction) -> Fraction | None:
         return next((table[o] for o in sorted(table) if order <= o), None)
 
@@ -200,9 +214,17 @@ def test_curve_value() -> None:
     assert 0.0086823078599 < upper < 0.00868230785992 * (1 + 1e-8)
 
 
-@pytest.mark.parametrize(("rho", "x"), [
-    ("0.1", "0"), ("0.1", "-1"), ("5", "1"), ("5", "40"), ("1e-6", "0.02"), ("0.5", "30"),
-])
+@pytest.mark.parametrize(
+    ("rho", "x"),
+    [
+        ("0.1", "0"),
+        ("0.1", "-1"),
+        ("5", "1"),
+        ("5", "40"),
+        ("1e-6", "0.02"),
+        ("0.5", "30"),
+    ],
+)
 def test_curve_bound_meets_the_search(rho: str, x: str) -> None:
     floats, balls = zcdp(F(rho))
     log_delta, cuts = curve_search(floats, float(x))

@@ -78,8 +78,8 @@ def _loaded(text: str | dict[str, Any]) -> dict[str, Any]:
         raise BadParameter("certificate", text, "must be the text of a certificate, or its dictionary", _HINT)
     try:
         data = json.loads(text)
-    except (TypeError, ValueError) as wrong:
-        raise BadText(str(text)[:200], 0, f"not JSON ({wrong})", _HINT) from None
+    except (TypeError, ValueError, RecursionError) as wrong:
+        raise BadText(text[:200], 0, f"not JSON ({wrong})", _HINT) from None
     if not isinstance(data, dict):
         raise BadText(str(text)[:200], 0, "not a certificate", _HINT)
     return data

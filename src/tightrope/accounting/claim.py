@@ -12,7 +12,7 @@ from typing import Any, SupportsFloat
 from tightrope.errors import Undecided
 from tightrope.mechanisms.base import Mechanism
 from tightrope.numerics.bound import Bound
-from tightrope.numerics.exact import near, shortest
+from tightrope.numerics.exact import exact, near, shortest
 from tightrope.theorems import Kind, Step, bibliography
 
 SYMBOLS = {
@@ -41,7 +41,7 @@ class Question:
 
     def number(self, name: str) -> Fraction:
         """One of the given numbers."""
-        return Fraction(dict(self.given)[name])
+        return exact(name, dict(self.given)[name])
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from tightrope.accounting.solve import Answer
 from tightrope.curves.composed_loss import MOST_ATOMS, evaluator
 from tightrope.curves.concentrated import joint_failure
 from tightrope.curves.contour_profile import contour_profile
-from tightrope.curves.loss import Call, FinitePair, Loss, Parts
+from tightrope.curves.loss import Call, FinitePair, Loss, NormalPair, Parts, merged
 from tightrope.errors import NotCertified
 from tightrope.mechanisms.base import Mechanism
 from tightrope.numerics.balls import Ball, ball, between, lower_float, precision, sharp, upper_float
@@ -21,6 +21,7 @@ from tightrope.numerics.bound import Bound
 from tightrope.numerics.contour import ContourSum
 from tightrope.numerics.exact import Number, near, probability, shortest
 from tightrope.numerics.finite import FiniteSum
+from tightrope.numerics.normal import quantile, upper_tail
 from tightrope.numerics.real import largest
 from tightrope.theorems import Source, Step, theorem
 
@@ -88,6 +89,10 @@ def _one(parts: Parts, fpr: Fraction) -> Bound:
         atoms = FiniteSum([(pair.law, n) for pair, n in parts if isinstance(pair, FinitePair)])
         if atoms.exact and atoms.atoms(MOST_ATOMS) is not None:
             return Bound.around(sharp(lambda: neyman_pearson(atoms, fpr)), 0.0, 1.0)
+    whole = merged(parts)
+    if len(whole) == 1 and isinstance(whole[0][0], NormalPair):
+        mu = whole[0][0].mu
+        return Bound.around(sharp(lambda: upper_tail(mu() + quantile(ball(fpr)))), 0.0, 1.0)  # G_μ
     try:
         return profile_to_tradeoff(evaluator(parts).call, fpr)
     except NotCertified:
