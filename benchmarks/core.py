@@ -83,9 +83,8 @@ def main() -> None:
     print(f"import tightrope          {import_seconds('tightrope'):8.3f} s CPU   (goal 0.2)")
     if importlib.util.find_spec("dp_accounting"):
         print(f"import dp_accounting      {import_seconds('dp_accounting'):8.3f} s CPU")
-    print(
-        f"1000 certified RDP orders {orders_seconds():8.3f} s CPU   (goal 0.4; sigma = 1, rate = 0.01, orders 1.05 to 64)"
-    )
+    setting = "sigma 1, rate 0.01, orders 1.05 to 64"
+    print(f"1000 certified RDP orders {orders_seconds():8.3f} s CPU   (goal 0.4; {setting})")
     print("\none claim, epsilon at delta = 1e-5 (goal 5 ms a leaf)")
     for text in LEAVES:
         print(f"  {claim_milliseconds(text):9.2f} ms  {text}")
