@@ -32,6 +32,7 @@ from tightrope.curves.gaussian import GaussianDP
 from tightrope.curves.loss import Loss
 from tightrope.curves.pure import Pure
 from tightrope.curves.renyi import KnownOrders
+from tightrope.curves.tradeoff import TradeOff
 from tightrope.curves.truncated import TruncatedConcentrated
 from tightrope.mechanisms.laplace import LaplacePair
 from tightrope.numerics.balls import sharp, upper_float
@@ -95,6 +96,14 @@ def _():
     call = table_loss().remove[0][0].call
     found = T["profile_to_tradeoff"](call, F(3, 10))
     equals(found, TABLE.missed("0.3"))
+
+
+@oracle("tradeoff_is_dominated")
+def _():
+    polygon = TradeOff(((F(0), F(1)), (F(1, 4), F(1, 4)), (F(1), F(0))))  # randomized response with e^ε = 3
+    equals(
+        delta_of(T["tradeoff_is_dominated"](polygon), "0.4"), d.Atoms(["0.75", "0.25"], ["0.25", "0.75"]).hockey("0.4")
+    )
 
 
 @oracle("neyman_pearson")

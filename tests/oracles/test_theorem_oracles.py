@@ -51,6 +51,8 @@ ELSEWHERE = {
     "nothing_costs_nothing": "test_sampling.py::test_sampling_all_or_nothing",
     "above_threshold_is_pure": "test_leaf_selections.py::test_above_threshold_never_costs_more_than_claimed",
     "above_threshold_is_renyi": "test_leaf_selections.py::test_above_threshold_never_costs_more_than_claimed",
+    "tradeoff_for_groups": "test_tradeoff_polygons.py::test_groups_on_chains",
+    "guarantees_have_tradeoff": "test_tradeoff_polygons.py::test_guarantees_are_below_the_tradeoff_and_touch_it",
     "noisy_max_is_pure": "test_leaf_selections.py::test_selections_never_cost_more_than_claimed",
 }
 NO_NUMBER = {"noise_for_groups", "nothing_costs_nothing"}  # equalities that the engine applies to the mechanism itself

@@ -14,6 +14,7 @@ from tightrope.curves.composed_loss import MOST_ATOMS, evaluator
 from tightrope.curves.concentrated import joint_failure
 from tightrope.curves.contour_profile import contour_profile
 from tightrope.curves.loss import Call, FinitePair, Loss, NormalPair, Parts, merged
+from tightrope.curves.tradeoff import guarantees_have_tradeoff
 from tightrope.errors import NotCertified
 from tightrope.mechanisms.base import Mechanism
 from tightrope.numerics.balls import Ball, ball, between, lower_float, precision, sharp, upper_float
@@ -202,8 +203,7 @@ def _ladder(route: Route, fpr: Fraction) -> tuple[float, dict[str, Fraction]]:
     def value(x: Fraction) -> float:
         proved = profile.prove(x, profile.find(x))
         with precision(128):
-            e, a = ball(x), ball(fpr)
-            return lower_float((1 - proved - e.exp() * a).max((-e).exp() * (1 - proved - a)))
+            return lower_float(guarantees_have_tradeoff((ball(x),), (proved,), ball(fpr)))
 
     ladder = [Fraction(0), *(Fraction(2) ** k for k in range(-8, 7))]
     best = max(ladder, key=value)
