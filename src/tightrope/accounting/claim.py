@@ -221,7 +221,17 @@ def rounded(value: float, spec: str, up: bool) -> str:
     with localcontext() as context:
         context.prec, context.rounding = 2000, ROUND_CEILING if up else ROUND_FLOOR
         text = format(Decimal(value), plain)
+    if "#" in spec and plain[-1] in "gG":
+        text = _padded(text, int(plain[:-1].partition(".")[2]))
     return text.replace(",", "_") if "_" in spec else text
+
+
+def _padded(text: str, digits: int) -> str:
+    """Zeros at the end up to so many significant digits, as the sign # asks."""
+    mantissa, sign, exponent = text.partition("e")
+    seen = len(mantissa.lstrip("+-0.").replace(".", "").replace(",", ""))
+    point = "" if "." in mantissa else "."
+    return mantissa + point + "0" * max(digits - seen, 0) + sign + exponent
 
 
 def _short(value: Any) -> str:
