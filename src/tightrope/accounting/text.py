@@ -62,7 +62,7 @@ _TOKEN = re.compile(
     re.ASCII,
 )
 _MOST_DEPTH = 50
-_MOST_TEXT = 1_000_000
+_MOST_TEXT = 200_000
 
 
 def parse(text: str) -> Mechanism:
