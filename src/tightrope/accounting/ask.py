@@ -91,8 +91,8 @@ def advantage(mechanism: Mechanism) -> Claim:
     """The largest difference between an attacker's true-positive and false-positive rate: the total variation, δ(0).
 
     >>> from tightrope import RandomizedResponse
-    >>> print(f"{advantage(RandomizedResponse(p=0.75)):.4f}")
-    0.5000
+    >>> round(advantage(RandomizedResponse(p=0.75)).upper, 12)
+    0.5
     """
     found = delta(mechanism, 0)
     return Claim(Question("advantage"), *(getattr(found, name) for name in list(Claim.__dataclass_fields__)[1:]))
