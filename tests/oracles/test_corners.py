@@ -8,7 +8,9 @@ import pytest
 
 import tightrope as tr
 from tightrope.accounting.facts import fact
+from tightrope.accounting.instances import gaussian_instance
 from tightrope.curves.loss import Loss
+from tightrope.curves.profile_renyi import IntegratedRenyi, profile_has_renyi
 from tightrope.curves.sampled_loss import Glued, PoissonAdd, PoissonRemove
 from tightrope.curves.tradeoff import TradeOff, inverse
 from tightrope.mechanisms.discrete_laplace import DiscreteLaplacePair
@@ -194,3 +196,40 @@ def test_contours_far_and_near():
         tr.renyi(tr.DiscreteGaussian(3).without_replacement(10, 100), 3).upper
         < tr.renyi(tr.DiscreteGaussian(3), 3).upper
     )
+
+
+def test_renyi_from_a_profile_needs_a_bounded_loss():
+    normal = fact(tr.Gaussian(1), Loss).curve
+    assert profile_has_renyi(normal) is None
+    assert math.isinf(IntegratedRenyi(normal).approximate(2.0))
+    assert not IntegratedRenyi(normal).divergence(Fraction(2)).is_finite()
+    nothing = fact(tr.Laplace(1) * 0, Loss).curve
+    assert profile_has_renyi(nothing) is None
+    many = fact(tr.RandomizedResponse(1, k=4).poisson("0.01") * 1000, Loss).curve
+    assert profile_has_renyi(many) is None  # bounded, but without a closed form
+    response = fact(tr.RandomizedResponse(1), Loss).curve
+    with precision(100):
+        found = IntegratedRenyi(response).divergence(Fraction(10))
+    assert abs(float(found.mid()) - 0.9651931464538415) < 1e-12
+    assert abs(IntegratedRenyi(response).approximate(10.0) - 0.9651931464538415) < 1e-3
+
+
+def test_gaussian_instances_only_for_concentrated_statements():
+    assert gaussian_instance(tr.Pure(1)) is None
+    assert gaussian_instance(tr.CDP("0.1", 1)).rational == Fraction(1, 5)
+    assert gaussian_instance(tr.RDP({2: "0.1", 8: "0.2"})).rational == Fraction(1, 20)
+
+
+def test_numbers_of_numpy_and_decimal():
+    import decimal
+
+    import numpy as np
+
+    same = [
+        tr.Gaussian(x) for x in ("0.1", 0.1, Fraction(1, 10), decimal.Decimal("0.1"), np.float64(0.1), np.float32(0.1))
+    ]
+    assert len(set(same)) == 1
+    assert tr.Gaussian(np.int32(3)) == tr.Gaussian(3)
+    assert tr.epsilon(tr.Gaussian(1), 1e-5) <= decimal.Decimal("4.4")
+    with pytest.raises(TypeError):
+        assert tr.epsilon(tr.Gaussian(1), 1e-5) <= "4.4"
