@@ -5,7 +5,7 @@ With w = 1 − q + q·e^L: removing a record compares (1−q)Q + qP with Q, addi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -237,10 +237,6 @@ def poisson_loss(loss: Loss, rate: Fraction) -> Loss | None:
     if isinstance(forward, FinitePair) and isinstance(backward, FinitePair):
         return _finite_poisson(forward, backward, rate)
     return Loss(((PoissonRemove(forward, rate), 1),), ((PoissonAdd(backward, forward, rate), 1),))
-
-
-def _times(a: Real, b: Callable[[], Ball]) -> Real:
-    return Real(None, lambda: a.ball() * b())
 
 
 def _finite_poisson(forward: FinitePair, backward: FinitePair, rate: Fraction) -> Loss:
