@@ -11,6 +11,8 @@ TightropeError
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 
 class TightropeError(Exception):
     """The root of all errors of this package."""
@@ -27,7 +29,7 @@ class BadParameter(TightropeError, ValueError):
 def _shown(value: object) -> str:
     """A value in at most 80 characters, whatever its own repr does."""
     try:
-        shown = " ".join(repr(value).split())
+        shown = " ".join((str if isinstance(value, Fraction) else repr)(value).split())  # 1/3, not Fraction(1, 3)
     except Exception:  # a repr may fail in any way, and the error must still be told
         shown = f"<{type(value).__name__}>"
     return shown if len(shown) <= 80 else shown[:77] + "..."

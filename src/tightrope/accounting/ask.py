@@ -56,9 +56,7 @@ def epsilon(mechanism: Mechanism, delta: Number) -> Claim:
     4.377178095682
     """
     m = checked(mechanism)
-    d = probability(
-        "delta", delta, "It is the chance of a larger loss; usual values lie well below 1 / number of records."
-    )
+    d = probability("delta", delta, "Usual values lie well below 1 / number of records.")
     question = Question("epsilon", (("delta", shortest(d)),))
     if d == 1:
         return claim(m, question, Answer(ZERO_BOUND, ZERO_BOUND, "trivial", "equal", (), {}))
