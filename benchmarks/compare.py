@@ -1,0 +1,115 @@
+"""Every library on the same work, in one run: value, error, below the truth or not, CPU time, ratio, memory.
+
+    python benchmarks/compare.py [--with opacus] [--only TEXT] [--again] [--write]
+
+Peers get environments of their own under ``benchmarks/.peers`` (made on first use). Each answer comes from a fresh
+process on one thread; times are CPU seconds, the least of several warm rounds. Truths are in ``truths.json`` and come
+from ``truth.py``, which shares nothing with tightrope. Results are kept in ``results.json``; ``--write`` renders
+``docs/benchmarks.md`` and its chart from them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import page
+from workloads import ALL, Workload
+
+HERE = Path(__file__).parent
+LIMIT = 150  # seconds of wall time; past it the peer is said to have given no answer
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A way of asking: the environment it lives in, its adapter and the adapter's argument."""
+
+    name: str
+    packages: tuple[str, ...]
+    adapter: str
+    argument: str = ""
+
+
+PEERS = [
+    Peer("tightrope", (), "ours.py"),
+    Peer("dp_accounting PLD", ("dp-accounting",), "google_events.py", "pld"),
+    Peer("dp_accounting RDP", ("dp-accounting",), "google_events.py", "rdp"),
+    Peer("prv_accountant", ("prv-accountant",), "prv.py"),
+    Peer("autodp RDP", ("autodp",), "autodp_rdp.py"),
+]
+OPACUS = [
+    Peer("Opacus PRV", ("opacus",), "opacus_runs.py", "prv"),
+    Peer("Opacus RDP", ("opacus",), "opacus_runs.py", "rdp"),
+]
+
+
+def python_of(peer: Peer) -> str:
+    """The interpreter of the peer's own environment, made when it is not there."""
+    if not peer.packages:
+        return sys.executable
+    home = Path(os.environ.get("TIGHTROPE_PEERS", HERE / ".peers")) / peer.packages[0]
+    python = home / "bin" / "python"
+    if not python.exists():
+        print(f"making an environment for {peer.packages[0]} ...", file=sys.stderr)
+        subprocess.run([sys.executable, "-m", "venv", home], check=True)
+        subprocess.run([python, "-m", "pip", "install", "-q", *peer.packages], check=True)
+    return str(python)
+
+
+def version_of(peer: Peer) -> str:
+    package = peer.packages[0] if peer.packages else "tightrope"
+    code = f"import importlib.metadata as m; print(m.version({package!r}))"
+    return subprocess.run([python_of(peer), "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def answer(peer: Peer, work: Workload) -> dict[str, Any]:
+    """One fresh process: the peer's value, times and memory, or why there is none."""
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    command = [python_of(peer), str(HERE / "peers" / peer.adapter), *([peer.argument] if peer.argument else [])]
+    try:
+        done = subprocess.run(
+            command, input=json.dumps(work), capture_output=True, text=True, timeout=LIMIT,
+            env={**os.environ, **threads, "PYTHONWARNINGS": "ignore"},
+        )
+    except subprocess.TimeoutExpired:
+        return {"error": f"no answer in {LIMIT} s"}
+    if done.returncode:
+        return {"error": (done.stderr.strip().splitlines() or ["stopped"])[-1][:160]}
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--with", dest="extra", choices=["opacus"], help="also Opacus (gigabytes of packages)")
+    parser.add_argument("--only", default="", help="only workloads whose name contains this")
+    parser.add_argument("--again", action="store_true", help="measure everything anew, also what results.json has")
+    parser.add_argument("--write", action="store_true", help="render docs/benchmarks.md and its chart")
+    options = parser.parse_args()
+    peers = PEERS + (OPACUS if options.extra else [])
+    store = HERE / "results.json"
+    results: dict[str, Any] = json.loads(store.read_text()) if store.exists() and not options.again else {}
+    results.setdefault("answers", {})
+    results["date"] = datetime.now(UTC).date().isoformat()
+    results["versions"] = {p.name: version_of(p) for p in peers}
+    for work in ALL:
+        if options.only not in work["name"]:
+            continue
+        for peer in peers:
+            if peer.packages and peer.name in results["answers"].get(work["name"], {}):
+                continue  # a peer's figure is kept; ours is always measured again
+            results["answers"].setdefault(work["name"], {})[peer.name] = answer(peer, work)
+            store.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
+        print(page.table(work, results["answers"][work["name"]]), flush=True)
+    if options.write:
+        page.write(results)
+
+
+if __name__ == "__main__":
+    main()

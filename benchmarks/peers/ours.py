@@ -1,0 +1,52 @@
+"""tightrope's answers. Each is [lower, upper]; nothing is remembered between rounds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from measure import Answer, main
+
+
+def load() -> Answer:
+    import tightrope as tr
+
+    def part(p: dict[str, Any]) -> tr.Mechanism:
+        if p["law"] == "laplace":
+            return tr.Laplace(p["scale"]) * p["count"]
+        if p["law"] == "response":
+            return tr.RandomizedResponse(epsilon=p["epsilon"]) * p["count"]
+        step = tr.Gaussian(p["sigma"])
+        return (step.poisson(p["rate"]) if p["rate"] < 1 else step) * p["count"]
+
+    def tree(parts: list[dict[str, Any]]) -> tr.Mechanism:
+        whole = part(parts[0])
+        for p in parts[1:]:
+            whole = whole + part(p)
+        return whole
+
+    def answer(work: dict[str, Any]) -> Any:
+        match work["ask"]:
+            case "epsilon":
+                claim = tr.epsilon(tree(work["parts"]), delta=work["delta"])
+                return [claim.lower, claim.upper]
+            case "sigma":
+                found = tr.calibrate(
+                    lambda s: tr.Gaussian(s).poisson(work["rate"]) * work["steps"],
+                    epsilon=work["epsilon"], delta=work["delta"],
+                )
+                return float(found.value)
+            case "profile":
+                lower, upper = tr.profile(tree(work["parts"])).delta(work["epsilons"])
+                return [list(lower), list(upper)]
+        (run,) = work["parts"]
+        account, step = tr.Accountant(), tr.Gaussian(run["sigma"]).poisson(run["rate"])
+        for n in range(1, run["count"] + 1):
+            account.step(step)
+            if n % work["every"] == 0:
+                claim = account.epsilon(work["delta"])
+        return [claim.lower, claim.upper]
+
+    return answer
+
+
+main(load)
