@@ -1,38 +1,90 @@
-"""The command ``tightrope``: each subcommand is a thin shell over one public function."""
+"""The command ``tightrope``: each subcommand is a thin shell over one public function, loaded when it is called."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import click
 
 import tightrope as tr
-from tightrope.cli import show
+from tightrope.errors import NotCertified, TightropeError
 
+# Where each command lives, and its help in one line: --help loads none of them.
+COMMANDS = {
+    "epsilon": ("answers", "The least ε at a given δ."),
+    "delta": ("answers", "The least δ at a given ε."),
+    "calibrate": ("targets", "The least noise, greatest rate or greatest number of steps that meets a target."),
+    "steps": ("answers", "How many times EXPR fits a budget (ε, δ)."),
+    "compare": ("answers", "Every route to ε at a given δ, best first."),
+    "explain": ("answers", "The proof of ε at a given δ: each theorem, its source and its number."),
+    "check": ("targets", "Whether somebody's claim holds: a certificate file, or EXPR with --epsilon and --delta."),
+    "renyi": ("answers", "The Rényi divergence of an order, the worse direction."),
+    "profile": ("answers", "The privacy profile: δ at each ε."),
+    "tradeoff": ("answers", "The least false-negative rate of an attacker at a false-positive rate."),
+    "plot": ("documents", "A picture: profile, tradeoff, renyi, steps, noise or calibration."),
+    "report": ("documents", "A statement a privacy reviewer can sign."),
+    "cite": ("answers", "BibTeX of the theorems behind ε at a given δ."),
+    "ledger": ("ledger", "Budgets in a file or a database that cannot be overspent."),
+    "completion": ("shells", "The script that completes commands in your shell."),
+    "demo": ("demo", "What a DP-SGD run costs: every route compared, and the proof of the best."),
+}
 EXAMPLES = """
 \b
 Examples:
-  tightrope epsilon "gaussian(sigma=1)" --delta 1e-5
   tightrope epsilon "gaussian(sigma=1).poisson(0.01) * 10000" --delta 1e-5
-  tightrope delta "laplace(scale=2) * 20" --epsilon 3
+  tightrope epsilon --noise-multiplier 1.1 --batch-size 256 --dataset-size 60000 --epochs 10 --delta 1e-5
+  tightrope calibrate "gaussian(sigma=?) * 100" --epsilon 1 --delta 1e-6
   tightrope compare "approx(epsilon=0.1, delta=1e-8) * 50" --delta 1e-6
-  tightrope explain "exponential(epsilon=0.5) * 8" --delta 1e-6
+  tightrope plot tradeoff "gaussian(sigma=1)" "laplace(scale=1)" -o curve.svg
+
+\b
+Exit codes: 0 answered (and holds), 1 not proved, 2 bad input, 3 does not meet the target.
 """
 
 
 class _Shell(click.Group):
-    """Errors of the package end the command in their own words, without a traceback."""
+    """Commands are found by name; errors of the package end the command in their own words, without a traceback."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """In the order of the table, which is the order people meet them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        """Load the one that is called."""
+        if cmd_name not in COMMANDS:
+            return None
+        found = getattr(import_module(f"tightrope.cli.{COMMANDS[cmd_name][0]}"), cmd_name)
+        return found if isinstance(found, click.Command) else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's
+        """The table itself, without loading anything."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, says) for name, (_, says) in COMMANDS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """A misspelt command is answered with the nearest one."""
+        from difflib import get_close_matches
+
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            near = get_close_matches(args[0], COMMANDS, n=1)
+            hint = f" Did you mean {near[0]}?" if near else " tightrope --help lists them."
+            raise click.UsageError(f"No such command {args[0]!r}.{hint}", ctx)
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a subcommand; bad input exits with 2, a proof that was not found with 1."""
         try:
             return super().invoke(ctx)
-        except tr.NotCertified as wrong:
+        except NotCertified as wrong:
             raise click.ClickException(str(wrong)) from None
-        except tr.TightropeError as wrong:
+        except TightropeError as wrong:
             raise _Refused(str(wrong)) from None
+        except OSError as wrong:
+            raise _Refused(f"{wrong.filename or 'file'}: {wrong.strerror or wrong}") from None
 
 
 class _Refused(click.ClickException):
@@ -45,95 +97,8 @@ def cli() -> None:
     """Differential-privacy accounting: every answer is a certified [lower, upper] with its proof.
 
     EXPR describes a mechanism in the text form, such as "gaussian(sigma=1).poisson(0.01) * 10000". Numbers are
-    exact: 0.1 is one tenth, and 1/3 may be written as such.
+    exact: 0.1 is one tenth, and 1/3 may be written as such. Most commands take training flags instead.
     """
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8")  # Greek letters and JSON are written the same way under every locale
-
-
-def _asked(name: str, symbol: str, says: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """EXPR, the one number of the question, and --json."""
-
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        command = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")(command)
-        command = click.option(f"--{name}", required=True, metavar=symbol, help=says)(command)
-        return click.argument("mechanism", metavar="EXPR")(command)
-
-    return decorate
-
-
-_delta = _asked("delta", "D", "The δ, from 0 to 1: a decimal, 1e-5 or p/q.")
-_inner_delta = _asked("delta", "D", "The δ, strictly between 0 and 1: a decimal, 1e-5 or p/q.")
-_epsilon = _asked("epsilon", "E", "The ε, not negative: a decimal or p/q.")
-
-
-@cli.command()
-@_delta
-def epsilon(mechanism: str, delta: str, as_json: bool) -> None:
-    """The least ε at a given δ.
-
-    \b
-    Example: tightrope epsilon "gaussian(sigma=1)" --delta 1e-5
-    """
-    claim = tr.epsilon(tr.parse(mechanism), delta=delta)
-    click.echo(claim.to_json() if as_json else show.claim(claim))
-
-
-@cli.command()
-@_epsilon
-def delta(mechanism: str, epsilon: str, as_json: bool) -> None:
-    """The least δ at a given ε.
-
-    \b
-    Example: tightrope delta "laplace(scale=2) * 20" --epsilon 3
-    """
-    claim = tr.delta(tr.parse(mechanism), epsilon=epsilon)
-    click.echo(claim.to_json() if as_json else show.claim(claim))
-
-
-@cli.command()
-@_inner_delta
-def compare(mechanism: str, delta: str, as_json: bool) -> None:
-    """Every route to ε at a given δ, best first.
-
-    With --json, a list of rows: route, value, kind, loses, and the claim (null for an estimate).
-
-    \b
-    Example: tightrope compare "gaussian(sigma=200) * 500" --delta 1e-5
-    """
-    found = tr.compare(tr.parse(mechanism), delta=delta)
-    if as_json:
-        click.echo(show.rows_as_json(found))
-    else:
-        show.table(found)
-
-
-@cli.command()
-@_delta
-def explain(mechanism: str, delta: str, as_json: bool) -> None:
-    """The proof of ε at a given δ: each theorem, its source and its number.
-
-    With --json, the certificate, which tightrope.check proves again.
-
-    \b
-    Example: tightrope explain "gaussian(sigma=1) + laplace(scale=2)" --delta 1e-6
-    """
-    claim = tr.epsilon(tr.parse(mechanism), delta=delta)
-    click.echo(claim.to_json() if as_json else claim.explain())
-
-
-@cli.command()
-def demo() -> None:
-    """What a DP-SGD run costs: every route compared, and the proof of the best.
-
-    \b
-    Example: tightrope demo
-    """
-    run = tr.dpsgd(noise_multiplier=1, sample_rate="0.01", steps=10_000)
-    found = tr.compare(run, delta="1e-5")
-    click.echo("DP-SGD with noise multiplier 1, sampling rate 1 % and 10000 steps: what is its ε at δ = 1e-5?\n")
-    show.table(found)
-    click.echo("\nWhy the first row holds\n")
-    click.echo(found.best.claim.explain() if found.best.claim is not None else "")
-    click.echo("\n" + show.overstated(found))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tightrope.accounting.claim import SYMBOLS, rounded
 
 if TYPE_CHECKING:
-    from tightrope import Claim, Comparison
+    from tightrope import Calibration, Check, Claim, Comparison
 
 DIGITS = "#.12g"
 TIGHT = "yes, only the error of computing it separates the ends"
@@ -125,3 +125,88 @@ def overstated(found: Comparison) -> str:
         return "No usual route overstates this answer."
     told = ", ".join(f"{row.route} says {row.value:.4g} ({share(row.value, best)})" for row in usual)
     return f"The usual answers overstate ε ≤ {number(best)}: {told}."
+
+
+def calibration(found: Calibration, what: str) -> str:
+    """The value that meets a target, the proof that it does, and how far the boundary may be."""
+    if found.beyond is None:
+        end = "every allowed value beyond it meets the target too"
+    elif found.slack == 0 or isinstance(found.value, int):
+        end = f"one more does not: {found.beyond}"
+    else:
+        end = f"a value better by {found.slack:.1g} (relative) does not"
+    return "\n".join(
+        [
+            f"{what} {found.value!r} meets the target",
+            f"  because   {found.claim}",
+            f"  of        {found.claim.mechanism}",
+            f"  boundary  {end}",
+        ]
+    )
+
+
+def calibration_as_json(found: Calibration) -> str:
+    """value, slack and the claims on both sides of the boundary."""
+    return json.dumps(
+        {
+            "value": found.value,
+            "exact": str(found.exact),
+            "slack": found.slack,
+            "claim": json.loads(found.claim.to_json()),
+            "beyond": None if found.beyond is None else json.loads(found.beyond.to_json()),
+        },
+        ensure_ascii=False,
+    )
+
+
+def usual_epsilons(end: float) -> list[str]:
+    """Sixteen ε from 0 to ``end``, rounded to three digits."""
+    top = end if math.isfinite(end) and end > 0 else 10.0
+    return [f"{top * i / 15:.3g}" for i in range(16)]
+
+
+def profile(rows: list[tuple[str, float, float]]) -> str:
+    """δ at each ε, in columns."""
+    lines = [f"{'ε':>12}  {'δ at least':>24}  {'δ at most':>24}"]
+    return "\n".join(lines + [f"{e:>12}  {low!r:>24}  {high!r:>24}" for e, low, high in rows])
+
+
+def profile_as_json(rows: list[tuple[str, float, float]]) -> str:
+    """A list of {epsilon, lower, upper}."""
+    return json.dumps([{"epsilon": e, "lower": low, "upper": high} for e, low, high in rows])
+
+
+_VERDICTS = {
+    True: "holds",
+    False: "does not hold",
+    None: "is not proved: the goal lies inside the certified interval",
+}
+
+
+def verdict(found: Claim, goal: str, holds: bool | None) -> str:
+    """Whether ε ≤ ``goal`` was proved, and by how much it holds or fails."""
+    given = ", ".join(f"{SYMBOLS[name]} = {value}" for name, value in found.question.given)
+    lines = [f"ε ≤ {goal} at {given} {_VERDICTS[holds]}", f"  bound     [{found.lower!r}, {found.upper!r}]"]
+    if holds is not None and math.isfinite(found.upper):
+        away = float(goal) - (found.upper if holds else found.lower) if "/" not in goal else math.nan
+        if not math.isnan(away):
+            lines.append(f"  margin    {away:+.6g}")
+    lines.append(f"  of        {found.mechanism}")
+    return "\n".join(lines)
+
+
+def verdict_as_json(found: Claim, goal: str, holds: bool | None) -> str:
+    """{holds, epsilon, claim}; ``holds`` is null when it was not decided."""
+    return json.dumps({"holds": holds, "epsilon": goal, "claim": json.loads(found.to_json())}, ensure_ascii=False)
+
+
+def check(outcome: Check) -> str:
+    """The outcome of proving a certificate again."""
+    lines = [f"{'holds' if outcome else 'does not hold'}: {outcome.claim.question} of {outcome.claim.mechanism}",
+             f"  stated    {outcome.claim}"]
+    return "\n".join(lines + [f"  problem   {problem}" for problem in outcome.problems])
+
+
+def check_as_json(outcome: Check) -> str:
+    """{holds, problems}."""
+    return json.dumps({"holds": outcome.holds, "problems": list(outcome.problems)}, ensure_ascii=False)

@@ -1,0 +1,92 @@
+"""What commands are asked about: a mechanism in the text form, or a training run in the words people know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import tightrope as tr
+from tightrope.errors import BadParameter
+from tightrope.mechanisms.composed import Repeated
+from tightrope.numerics.exact import exact, near
+
+if TYPE_CHECKING:
+    from tightrope import Mechanism
+
+Command = Callable[..., None]
+TRAINING = ("noise_multiplier", "sample_rate", "steps", "batch_size", "dataset_size", "epochs")
+
+
+def mechanism(command: Command) -> Command:
+    """EXPR or the training flags; the command receives the mechanism and whether flags described it."""
+
+    @wraps(command)
+    def run(expr: str | None, sampler: str, **options: Any) -> None:
+        flags = {name: options.pop(name) for name in TRAINING}
+        given = {name: value for name, value in flags.items() if value is not None}
+        if (expr is None) == (not given):
+            raise BadParameter(
+                "EXPR", expr, "or training flags must be given, and not both",
+                hint='For example "gaussian(sigma=1) * 10", or --noise-multiplier 1.1 --sample-rate 0.01 --steps 1000.',
+            )
+        ran = tr.parse(expr) if expr is not None else trained(given, sampler)
+        if given and not options.get("as_json"):
+            click.echo(told(given, sampler, ran))
+        command(mechanism=ran, **options)
+
+    return training(click.argument("expr", metavar="[EXPR]", required=False)(run))
+
+
+def training(command: Command) -> Command:
+    """The flags that describe a DP-SGD run."""
+    says = "How batches are drawn: each record by chance, a random batch of fixed size, or once per epoch."
+    for option in (
+        click.option("--sampler", type=click.Choice(["poisson", "fixed", "shuffle"]), default="poisson", help=says),
+        click.option("--epochs", metavar="E", help="Passes over the data; the steps are ⌈E·N/B⌉."),
+        click.option("--dataset-size", metavar="N", help="Number of records."),
+        click.option("--batch-size", metavar="B", help="Expected records in a batch; the rate is B/N."),
+        click.option("--steps", metavar="T", help="Number of steps."),
+        click.option("--sample-rate", metavar="Q", help="Chance of a record to be in a batch."),
+        click.option("--noise-multiplier", metavar="S", help="Noise's standard deviation over the clipping norm."),
+    ):
+        command = option(command)
+    return command
+
+
+def trained(given: dict[str, str], sampler: str) -> Mechanism:
+    """The run that flags describe."""
+    if "noise_multiplier" not in given:
+        raise BadParameter("--noise-multiplier", None, "must be given with the other training flags")
+    return tr.dpsgd(**given, sampler=sampler)
+
+
+def told(given: dict[str, str], sampler: str, ran: Mechanism) -> str:
+    """What flags were taken to mean, said before the answer."""
+    words = [f"{name.replace('_', ' ')} {value}" for name, value in given.items()]
+    if "batch_size" in given:
+        rate = exact("batch_size", given["batch_size"]) / exact("dataset_size", given["dataset_size"])
+        words.append(f"so rate {rate} ≈ {near(rate):.6g}")
+    if "epochs" in given and sampler != "shuffle":
+        words.append(f"so {ran.times if isinstance(ran, Repeated) else 1} steps")
+    return f"{', '.join(words)}; {sampler} batches: {ran}"
+
+
+def number(name: str, symbol: str, says: str, required: bool = True) -> Callable[[Command], Command]:
+    """An option that takes a number as exact text."""
+    return click.option(f"--{name}", required=required, metavar=symbol, help=says)
+
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+delta = number("delta", "D", "The δ, from 0 to 1: a decimal, 1e-5 or p/q.")
+inner_delta = number("delta", "D", "The δ, strictly between 0 and 1: a decimal, 1e-5 or p/q.")
+epsilon = number("epsilon", "E", "The ε, not negative: a decimal or p/q.")
+
+
+class DoesNotMeet(click.ClickException):
+    """The answer is sound, and it is no: exit code 3."""
+
+    exit_code = 3
+
