@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from tightrope.curves.loss import Loss, LossRenyi
+from tightrope.curves.loss import Loss
+from tightrope.curves.loss_renyi import LossRenyi
 from tightrope.curves.pure import Pure
 from tightrope.curves.renyi import LinearRenyi, Renyi, SummedRenyi
 from tightrope.mechanisms.base import Leaf, truth_value

@@ -44,20 +44,46 @@ class Mechanism(ABC):
 
     __rmul__ = __mul__
 
+    def release(self, values: Any, **options: Any) -> Any:
+        """Run it on ``values`` with exact noise; what can be given and what comes back is in docs/release.md."""
+        from tightrope.mechanisms.running.release import released
+
+        return released(self, values, options)
+
+    def on_grid(self, step: Number) -> Mechanism:
+        """The same mechanism with released numbers rounded to multiples of ``step``, a power of two."""
+        from tightrope.mechanisms.grids import with_grid
+
+        return with_grid(self, step)
+
+    def interval(self, confidence: Number) -> float:
+        """The ± within which a released number lies with this chance, before anything is spent."""
+        from tightrope.mechanisms.running.intervals import half_width
+
+        return half_width(self, confidence)
+
     def group(self, size: Number) -> Mechanism:
         """The same mechanism, seen by ``size`` records at once in its relation."""
         from tightrope.mechanisms.composed import grouped
 
         return grouped(self, size)
 
-    def poisson(self, rate: Number, relation: Relation = "add-remove") -> Mechanism:
+    def poisson(
+        self,
+        rate: Number,
+        relation: Relation = "add-remove",
+        max_batch: Number | None = None,
+        population: Number | None = None,
+    ) -> Mechanism:
         """Run on a batch that takes each record independently with chance ``rate``.
 
         The leaf's sensitivity means: one record present or absent (C for a sum clipped to C), under both relations.
+        With ``max_batch``, records of a larger batch are dropped until so many are left; ``population`` is then the
+        largest number of records the data may have.
         """
         from tightrope.mechanisms.sampled import Poisson
 
-        return Poisson(self, rate, relation)
+        return Poisson(self, rate, relation, max_batch, population)
 
     def without_replacement(self, size: Number, population: Number, relation: Relation = "replace") -> Mechanism:
         """Run on a batch of exactly ``size`` of ``population`` records, all batches equally likely.
@@ -68,6 +94,39 @@ class Mechanism(ABC):
         from tightrope.mechanisms.sampled import WithoutReplacement
 
         return WithoutReplacement(self, size, population, relation)
+
+    def with_replacement(self, size: Number, population: Number) -> Mechanism:
+        """Run on ``size`` records drawn one after the other from ``population``, each time from all of them.
+
+        The leaf's sensitivity means: one record exchanged (2C for a sum clipped to C); the relation is replace.
+        """
+        from tightrope.mechanisms.sampled import WithReplacement
+
+        return WithReplacement(self, size, population)
+
+    def shuffled(self, users: Number) -> Mechanism:
+        """Run by each of ``users`` users on their own datum, and the reports shuffled; one user's datum is exchanged."""
+        from tightrope.mechanisms.shuffled import Shuffled
+
+        return Shuffled(self, users)
+
+    def shuffled_batches(self, steps: Number) -> Mechanism:
+        """Run once on each of ``steps`` batches of one epoch, in which a random order puts every record exactly once.
+
+        The leaf's sensitivity means: one record exchanged (2C for a sum clipped to C); the relation is replace.
+        """
+        from tightrope.mechanisms.batches import ShuffledBatches
+
+        return ShuffledBatches(self, steps)
+
+    def allocated(self, steps: Number) -> Mechanism:
+        """Run ``steps`` times, each record taking part in one of the runs, chosen at random for each record.
+
+        The leaf's sensitivity means: one record present or absent (C for a sum clipped to C); add-remove.
+        """
+        from tightrope.mechanisms.batches import Allocated
+
+        return Allocated(self, steps)
 
 
 class Leaf(Mechanism):

@@ -16,9 +16,10 @@ from tightrope.numerics.balls import Ball, ball
 from tightrope.numerics.discrete_normal_sum import discrete_normal_sum_call
 from tightrope.numerics.exact import Number, count, positive
 from tightrope.numerics.real import UNBOUNDED, Real, real
+from tightrope.numerics.transform import Transform
+from tightrope.numerics.transforms_discrete_normal import DiscreteNormalTransform
+from tightrope.numerics.transforms_sampled_discrete import SampledDiscreteNormalTransform
 from tightrope.theorems import Source, theorem
-
-WIDEST = 100**2  # the largest σ² for which several copies are summed on their lattice
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -56,18 +57,25 @@ class DiscreteNormalPair(Pair):
     variance: Fraction
     shift: int
     words = "the discrete Gaussian's, on a lattice"
+    decays = False
 
     def call(self, x: Ball) -> Ball:
         """P[Y > xσ²/Δ − Δ/2] − e^x P[Y > xσ²/Δ + Δ/2]."""
         return discrete_normal.call(self.variance, self.shift, x)
 
     def repeated(self, copies: int) -> Call | None:
-        """A lattice sum, for noise that is not too wide."""
+        """An integral over one period of the lattice."""
         if copies == 1:
             return self.call
-        if self.variance > WIDEST:
-            return None
         return partial(discrete_normal_sum_call, self.variance, self.shift, copies)
+
+    def transform(self) -> Transform:
+        """e^{(s²+s)Δ²/2σ²} S(sΔ)/S(0)."""
+        return DiscreteNormalTransform(self.variance, self.shift)
+
+    def sampled_transform(self, rate: Fraction, adding: bool) -> Transform | None:
+        """A sum over the noise."""
+        return SampledDiscreteNormalTransform(self.variance, self.shift, rate, adding) if 0 < rate < 1 else None
 
     def tail(self, x: Ball) -> Ball:
         """P[L > x]."""

@@ -15,6 +15,8 @@ from tightrope.numerics.balls import Ball, ball
 from tightrope.numerics.exact import Number, count, positive
 from tightrope.numerics.finite import FiniteLaw, on_lattice
 from tightrope.numerics.real import Real, real
+from tightrope.numerics.transform import Transform
+from tightrope.numerics.transforms_discrete_laplace import DiscreteLaplaceTransform
 from tightrope.theorems import Source, theorem
 
 MOST_LISTED = 1000  # atoms written out one by one; a larger sensitivity uses the closed forms, once
@@ -65,6 +67,7 @@ class DiscreteLaplacePair(Pair):
     scale: Fraction
     shift: int
     words = "the discrete Laplace's"
+    decays = False
 
     def _r(self, power: Ball | int) -> Ball:
         return (-ball(1 / self.scale) * power).exp()
@@ -118,6 +121,10 @@ class DiscreteLaplacePair(Pair):
         weighted = (r - d * self._r(d) + (d - 1) * self._r(d + 1)) / (1 - r) ** 2  # Σ_{0<k<Δ} k r^k
         return d / t * (1 - self._r(d)) / (1 + r) + (1 - r) / (1 + r) / t * (d * whole - 2 * weighted)
 
+    def transform(self) -> Transform:
+        """The geometric sums on complex numbers."""
+        return DiscreteLaplaceTransform(self.scale, self.shift)
+
     def largest(self) -> Real:
         """Δ/t."""
         return real(Fraction(self.shift) / self.scale)
@@ -143,7 +150,7 @@ def discrete_laplace_loss(m: DiscreteLaplace) -> Loss:
     change of size Δ."""
     pair: Pair = DiscreteLaplacePair(m.scale, m.sensitivity)
     if m.sensitivity <= MOST_LISTED:
-        pair = FinitePair(("discrete_laplace", m.scale, m.sensitivity), _law(m))
+        pair = FinitePair(("discrete_laplace", m.scale, m.sensitivity), _law(m), shifted=True)
     return Loss(((pair, 1),))
 
 

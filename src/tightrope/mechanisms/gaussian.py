@@ -12,6 +12,7 @@ from tightrope.curves.gaussian import GaussianDP
 from tightrope.curves.loss import Loss, NormalPair
 from tightrope.curves.mean_concentrated import MeanConcentrated
 from tightrope.mechanisms.base import Leaf
+from tightrope.mechanisms.grids import grid_step
 from tightrope.numerics.exact import Number, positive
 from tightrope.numerics.real import real
 from tightrope.theorems import Source, theorem
@@ -21,24 +22,28 @@ from tightrope.theorems import Source, theorem
 class Gaussian(Leaf):
     """Noise of standard deviation ``sigma`` on a query whose ℓ2 sensitivity is ``sensitivity``, in any dimension.
 
+    ``grid`` is the step of released numbers, a power of two; it changes no claim.
+
     >>> print(Gaussian(sigma=2.5))
     gaussian(sigma=2.5)
     """
 
     sigma: Fraction
     sensitivity: Fraction
+    grid: Fraction | None
     text_name = "gaussian"
 
-    def __init__(self, sigma: Number, sensitivity: Number = 1) -> None:
+    def __init__(self, sigma: Number, sensitivity: Number = 1, grid: Number | None = None) -> None:
         self._set(
             sigma=positive("sigma", sigma, "It is the standard deviation of the noise."),
             sensitivity=positive("sensitivity", sensitivity, "It is the largest ℓ2 change one record can cause."),
+            grid=grid_step(grid),
         )
 
     @property
     def defaults(self) -> Mapping[str, Any]:
-        """Sensitivity 1 is not printed."""
-        return {"sensitivity": 1}
+        """Sensitivity 1 and the usual grid are not printed."""
+        return {"sensitivity": 1, "grid": None}
 
     @property
     def mu(self) -> Fraction:
@@ -47,7 +52,7 @@ class Gaussian(Leaf):
 
     def for_group(self, size: int) -> Gaussian:
         """k records move the query k times as far."""
-        return Gaussian(self.sigma, self.sensitivity * size)
+        return Gaussian(self.sigma, self.sensitivity * size, self.grid)
 
 
 @theorem(of=Gaussian, gives=GaussianDP, kind="equal", role="analysis", source=Source("dong2022gaussian", "Thm 2.7"))

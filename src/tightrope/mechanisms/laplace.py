@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from tightrope.curves.concentrated import ZeroConcentrated
 from tightrope.curves.gaussian import GaussianDP
-from tightrope.curves.loss import Call, Loss, Pair
+from tightrope.curves.loss import Call, Loss, Pair, log_mean_float
 from tightrope.curves.pure import Pure
 from tightrope.mechanisms.base import Leaf
+from tightrope.mechanisms.grids import grid_step
+from tightrope.mechanisms.laplace_exchange import LaplaceExchange
 from tightrope.numerics.balls import Ball, ball
-from tightrope.numerics.exact import Number, positive
+from tightrope.numerics.exact import Number, near, positive
 from tightrope.numerics.laplace_sum import MOST_COPIES, laplace_call
 from tightrope.numerics.normal import quantile
 from tightrope.numerics.real import Real, real
@@ -21,6 +23,7 @@ from tightrope.numerics.sampled_moments import sampled_laplace
 from tightrope.numerics.transform import Transform
 from tightrope.numerics.transforms_closed import LaplaceTransform
 from tightrope.numerics.transforms_sampled_laplace import SampledLaplaceTransform
+from tightrope.numerics.transforms_symmetric_laplace import SymmetricLaplaceTransform
 from tightrope.theorems import Source, theorem
 
 
@@ -28,24 +31,28 @@ from tightrope.theorems import Source, theorem
 class Laplace(Leaf):
     """Laplace noise of scale ``scale`` (its b) on a query whose ℓ1 sensitivity is ``sensitivity``, in any dimension.
 
+    ``grid`` is the step of released numbers, a power of two; it changes no claim.
+
     >>> print(Laplace(scale=2))
     laplace(scale=2)
     """
 
     scale: Fraction
     sensitivity: Fraction
+    grid: Fraction | None
     text_name = "laplace"
 
-    def __init__(self, scale: Number, sensitivity: Number = 1) -> None:
+    def __init__(self, scale: Number, sensitivity: Number = 1, grid: Number | None = None) -> None:
         self._set(
             scale=positive("scale", scale, "It is the b of the Laplace density e^{−|x|/b}/2b."),
             sensitivity=positive("sensitivity", sensitivity, "It is the largest ℓ1 change one record can cause."),
+            grid=grid_step(grid),
         )
 
     @property
     def defaults(self) -> Mapping[str, Any]:
-        """Sensitivity 1 is not printed."""
-        return {"sensitivity": 1}
+        """Sensitivity 1 and the usual grid are not printed."""
+        return {"sensitivity": 1, "grid": None}
 
     @property
     def epsilon(self) -> Fraction:
@@ -54,7 +61,7 @@ class Laplace(Leaf):
 
     def for_group(self, size: int) -> Laplace:
         """k records move the query k times as far."""
-        return Laplace(self.scale, self.sensitivity * size)
+        return Laplace(self.scale, self.sensitivity * size, self.grid)
 
 
 @dataclass(frozen=True)
@@ -95,6 +102,13 @@ class LaplacePair(Pair):
         tail = ball(s / (s + 1)) * (-ball(2 * s + 1) * e).exp()
         return ball(s) * e + ball((s + 1) / (2 * s + 1)).log() + tail.log1p()
 
+    def approximate_cumulants(self, points: Sequence[float]) -> list[float]:
+        """The same in floats, as if it had two atoms, and in balls where floats would cancel."""
+        e = near(self.epsilon)
+        found = [log_mean_float([(e, (s + 1) / (2 * s + 1)), (-e * (s + 1) / s, s / (2 * s + 1))], s) for s in points]
+        careful = super().approximate_cumulants
+        return [careful([s])[0] if k is None else k for s, k in zip(points, found, strict=True)]
+
     def mean(self) -> Ball:
         """ε₀ + e^{−ε₀} − 1."""
         e = ball(self.epsilon)
@@ -111,6 +125,14 @@ class LaplacePair(Pair):
     def sampled_transform(self, rate: Fraction, adding: bool) -> Transform | None:
         """The sampled Laplace mechanism."""
         return SampledLaplaceTransform(self.epsilon, rate, adding) if 0 < rate < 1 else None
+
+    def exchanged(self, rate: Fraction) -> Pair | None:
+        """Laplace noise around mixtures with +Δ and with −Δ."""
+        return LaplaceExchange(self.epsilon, rate) if 0 < rate < 1 else LaplacePair(2 * self.epsilon)
+
+    def glued_transform(self, rate: Fraction) -> Transform | None:
+        """The glued pair's."""
+        return SymmetricLaplaceTransform(self.epsilon, rate, glued=True) if 0 < rate < 1 else None
 
     def sampled_cumulant(self, rate: Fraction, power: Fraction) -> Ball:
         """ln E_Q[w^power], by a rigorous integral."""

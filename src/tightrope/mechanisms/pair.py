@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
-from tightrope.curves.loss import Loss, NormalPair, Pair
+from tightrope.curves.loss import Call, Loss, NormalPair, Pair
 from tightrope.mechanisms.base import Leaf
 from tightrope.numerics.balls import INFINITY, Ball, ball
 from tightrope.numerics.exact import Number, exact, positive
 from tightrope.numerics.normal import unequal_call, unequal_tail
 from tightrope.numerics.real import UNBOUNDED, Real, real
+from tightrope.numerics.transform import Transform
+from tightrope.numerics.transforms_unequal import UnequalTransform
+from tightrope.numerics.unequal_sum import summable, unequal_sum_call
 from tightrope.theorems import Source, theorem
 
 
@@ -50,6 +54,17 @@ class UnequalPair(Pair):
     def call(self, x: Ball) -> Ball:
         """The optimal event lies outside or between the roots of a quadratic."""
         return unequal_call(self.m1, self.s1, self.m2, self.s2, x)
+
+    def repeated(self, copies: int) -> Call | None:
+        """Noncentral χ² tails, for few copies."""
+        if copies == 1:
+            return self.call
+        pair = self.m1, self.s1, self.m2, self.s2
+        return partial(unequal_sum_call, *pair, copies) if summable(*pair, copies) else None
+
+    def transform(self) -> Transform:
+        """(s2/s1)^s·s2·v^{−1/2}·e^{s(s+1)(m1−m2)²/2v}."""
+        return UnequalTransform(self.m1, self.s1, self.m2, self.s2)
 
     def tail(self, x: Ball) -> Ball:
         """P[L > x]."""

@@ -1,4 +1,4 @@
-"""Running on a random batch: Poisson sampling and sampling without replacement."""
+"""Running on a random batch: Poisson samples, with or without a largest batch, and samples of a fixed size."""
 
 from __future__ import annotations
 
@@ -29,17 +29,48 @@ def _base(part: Mechanism, sampler: str) -> Mechanism:
 
 @dataclass(frozen=True, init=False, repr=False)
 class Poisson(Mechanism):
-    """``part`` on a batch that takes each record independently with chance ``rate``."""
+    """``part`` on a batch that takes each record independently with chance ``rate``.
+
+    Batches of more than ``max_batch`` records are cut to that size by dropping records; ``population`` is then the
+    largest number of records the data may have.
+    """
 
     part: Mechanism
     rate: Fraction
     neighbours: Relation
+    max_batch: int | None
+    population: int | None
 
-    def __init__(self, part: Mechanism, rate: Number, relation: Relation = "add-remove") -> None:
+    def __init__(
+        self,
+        part: Mechanism,
+        rate: Number,
+        relation: Relation = "add-remove",
+        max_batch: Number | None = None,
+        population: Number | None = None,
+    ) -> None:
         hint = "If this is a batch size, divide it by the number of records."
         object.__setattr__(self, "part", _base(part, "Poisson"))
         object.__setattr__(self, "rate", probability("rate", rate, hint))
         object.__setattr__(self, "neighbours", checked_relation(relation))
+        if (max_batch is None) != (population is None):
+            raise BadParameter(
+                "population" if population is None else "max_batch",
+                None,
+                "must be given: max_batch and population come together",
+                "How often a batch is cut depends on the largest number of records the data may have.",
+            )
+        most = None if max_batch is None else count("max_batch", max_batch, 0, "It is the size batches are cut to.")
+        size = None if population is None else count("population", population)
+        if most is not None and size is not None and most >= size:
+            raise BadParameter("max_batch", max_batch, f"must be below the population ({size})", "Leave it out.")
+        object.__setattr__(self, "max_batch", most)
+        object.__setattr__(self, "population", size)
+
+    @property
+    def uncut(self) -> Poisson:
+        """The same without a largest batch."""
+        return self if self.max_batch is None else Poisson(self.part, self.rate, self.neighbours)
 
     @property
     def children(self) -> tuple[Mechanism, ...]:
@@ -53,6 +84,8 @@ class Poisson(Mechanism):
 
     def __str__(self) -> str:
         end = "" if self.neighbours == "add-remove" else f", relation={self.neighbours}"
+        if self.max_batch is not None:
+            end += f", max_batch={self.max_batch}, population={self.population}"
         return f"{_as_factor(self.part)}.poisson({shortest(self.rate)}{end})"
 
 
@@ -91,3 +124,37 @@ class WithoutReplacement(Mechanism):
     def __str__(self) -> str:
         end = "" if self.neighbours == "replace" else f", relation={self.neighbours}"
         return f"{_as_factor(self.part)}.without_replacement({self.size}, {self.population}{end})"
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class WithReplacement(Mechanism):
+    """``part`` on ``size`` records drawn one after the other from ``population``, each time from all of them."""
+
+    part: Mechanism
+    size: int
+    population: int
+
+    def __init__(self, part: Mechanism, size: Number, population: Number) -> None:
+        object.__setattr__(self, "part", _base(part, "with-replacement"))
+        object.__setattr__(self, "population", count("population", population))
+        object.__setattr__(self, "size", count("size", size, 0, "It is the number of draws."))
+
+    @property
+    def children(self) -> tuple[Mechanism, ...]:
+        """What runs on the batch."""
+        return (self.part,)
+
+    @property
+    def relation(self) -> Relation:
+        """One record exchanged."""
+        return "replace"
+
+    def __str__(self) -> str:
+        return f"{_as_factor(self.part)}.with_replacement({self.size}, {self.population})"
+
+
+def cut_batches(mechanism: Mechanism) -> bool:
+    """Whether some sampler in the tree cuts its batches to a largest size."""
+    if isinstance(mechanism, Poisson) and mechanism.max_batch is not None:
+        return True
+    return any(cut_batches(child) for child in getattr(mechanism, "children", ()))

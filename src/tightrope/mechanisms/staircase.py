@@ -10,6 +10,7 @@ from typing import Any
 from tightrope.curves.loss import FinitePair, Loss
 from tightrope.curves.pure import Pure
 from tightrope.mechanisms.base import Leaf
+from tightrope.mechanisms.grids import grid_step
 from tightrope.numerics.balls import Ball, ball
 from tightrope.numerics.exact import Number, nonnegative, probability
 from tightrope.numerics.finite import FiniteLaw, on_lattice
@@ -20,7 +21,7 @@ from tightrope.theorems import Source, theorem
 @dataclass(frozen=True, init=False, repr=False)
 class Staircase(Leaf):
     """Staircase noise with steps of width ``gamma`` and 1 − gamma (in units of the sensitivity); None: the γ of least
-    E|X|.
+    E|X|. ``grid`` is the step of released numbers, a power of two; it changes no claim.
 
     >>> print(Staircase(epsilon=1))
     staircase(epsilon=1)
@@ -28,15 +29,20 @@ class Staircase(Leaf):
 
     epsilon: Fraction
     gamma: Fraction | None
+    grid: Fraction | None
     text_name = "staircase"
 
-    def __init__(self, epsilon: Number, gamma: Number | None = None) -> None:
-        self._set(epsilon=nonnegative("epsilon", epsilon), gamma=None if gamma is None else probability("gamma", gamma))
+    def __init__(self, epsilon: Number, gamma: Number | None = None, grid: Number | None = None) -> None:
+        self._set(
+            epsilon=nonnegative("epsilon", epsilon),
+            gamma=None if gamma is None else probability("gamma", gamma),
+            grid=grid_step(grid),
+        )
 
     @property
     def defaults(self) -> Mapping[str, Any]:
-        """The best γ is not printed."""
-        return {"gamma": None}
+        """The best γ and the usual grid are not printed."""
+        return {"gamma": None, "grid": None}
 
     def width(self) -> Ball:
         """γ, by default 1/(1 + e^{ε/2})."""
@@ -77,4 +83,4 @@ def staircase_is_pure(m: Staircase) -> Pure:
 )
 def staircase_loss(m: Staircase) -> Loss:
     """At the full distance the loss is ε, 0 or −ε, and the full distance dominates every smaller one."""
-    return Loss(((FinitePair(m, m.law()), 1),))
+    return Loss(((FinitePair(Staircase(m.epsilon, m.gamma), m.law()), 1),))

@@ -1,0 +1,91 @@
+"""A Poisson sample under replace with Laplace noise: the record's part of the batch moves up or down by Δ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from tightrope.curves.loss import Pair
+from tightrope.numerics.balls import Ball, ball
+from tightrope.numerics.real import Real
+from tightrope.numerics.transform import Transform
+from tightrope.numerics.transforms_symmetric_laplace import SymmetricLaplaceTransform
+
+
+@dataclass(frozen=True)
+class LaplaceExchange(Pair):
+    """(1−q)Lap(0) + qLap(ε₀) against (1−q)Lap(0) + qLap(−ε₀), in units of the noise's scale; symmetric.
+
+    Along z the loss rises from −L* to L* = ln w(ε₀)/w(−ε₀), w(l) = 1 − q + q·e^l: constant beyond ±ε₀, 0 at 0.
+    """
+
+    epsilon: Fraction
+    rate: Fraction
+    words = "that of a sampled record exchanged, with Laplace noise"
+
+    def _edge(self) -> Ball:
+        """w(−ε₀)."""
+        return 1 + ball(self.rate) * (-ball(self.epsilon)).expm1()
+
+    def _masses(self, x: Ball) -> tuple[Ball, Ball]:
+        """P and Q of the outputs with a loss above x, for 0 ≤ x < L*."""
+        e, q = ball(self.epsilon), ball(self.rate)
+        lifted = ((x.exp() * self._edge() - 1 + q) / q).log().max(-e).min(e)
+        z = (lifted + e) / 2
+        plain = (1 - q) * (-z).exp() / 2
+        return plain + q * (1 - (z - e).exp() / 2), plain + q * (-z - e).exp() / 2
+
+    def call(self, x: Ball) -> Ball:
+        """P[z > z*] − e^x Q[z > z*] at x ≥ 0, 0 beyond L*; below 0 by symmetry."""
+        if x < 0:
+            return -x.expm1() + x.exp() * self.call(-x)
+        if not x >= 0:
+            return self.call(x.upper()).union(self.call(x.lower()))
+        top = self.largest().ball()
+        if x >= top:
+            return Ball(0)
+        above, under = self._masses(x)
+        value = (above - x.exp() * under).max(Ball(0))
+        return value if x < top else value.union(Ball(0))
+
+    def tail(self, x: Ball) -> Ball:
+        """P[L > x]."""
+        top = self.largest().ball()
+        if x >= top:
+            return Ball(0)
+        if x < -top:
+            return Ball(1)
+        if x >= 0:
+            value = self._masses(x)[0]
+            return value if x < top else value.union(Ball(0))
+        if x < 0:  # by symmetry P[L ≤ x] = Q[L ≥ −x], and there is no atom inside
+            value = 1 - self._masses((-x).min(top))[1]
+            return value if x > -top else value.union(Ball(1))
+        return Ball(0).union(Ball(1))
+
+    @property
+    def effort(self) -> int:  # type: ignore[override]  # a property here
+        """The transform has floats of its own."""
+        return 1
+
+    def cumulant(self, s: Fraction) -> Ball:
+        """By the rule of the transform."""
+        return self.transform().log_real(s)
+
+    def approximate_cumulants(self, points: Sequence[float]) -> list[float]:
+        """The same in floats."""
+        return [float(k) for k in self.transform().log_floats(points)]
+
+    def mean(self) -> None:
+        """No closed form is used."""
+        return
+
+    def largest(self) -> Real:
+        """L*."""
+        e, q = self.epsilon, self.rate
+        return Real(None, lambda: (ball(q) * ball(e).expm1()).log1p() - (ball(q) * ball(-e).expm1()).log1p())
+
+    def transform(self) -> Transform:
+        """Atoms at ±L*, a density between."""
+        return SymmetricLaplaceTransform(self.epsilon, self.rate, glued=False)

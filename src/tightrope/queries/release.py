@@ -1,0 +1,46 @@
+"""Release: a private answer together with what it cost and how far it may be off."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from tightrope.accounting.claim import Claim
+from tightrope.accounting.least import pure, zcdp
+from tightrope.errors import Unsupported
+from tightrope.mechanisms.base import Mechanism, Relation
+from tightrope.numerics.exact import Number
+
+Ends = Callable[[Number], tuple[Any, Any]]  # confidence → (low, high)
+
+
+@dataclass(frozen=True)
+class Release:
+    """``value`` may be published; ``mechanism`` is what was run, for ``relation``; ``std`` is the noise's deviation.
+
+    ``source`` says where the random bits came from.
+    """
+
+    value: Any
+    mechanism: Mechanism
+    relation: Relation
+    std: float | None
+    source: str
+    _ends: Ends | None = field(default=None, repr=False, compare=False)
+
+    @cached_property
+    def claim(self) -> Claim:
+        """The least pure ε of what was run, or where there is none its least ρ (zCDP)."""
+        found = pure(self.mechanism)
+        return found if found.upper < float("inf") else zcdp(self.mechanism)
+
+    def interval(self, confidence: Number = 0.95) -> tuple[Any, Any]:
+        """(low, high): contains the exact answer (of the clamped data) with this chance, entry by entry."""
+        if self._ends is None:
+            raise Unsupported("an interval for a choice", "what was released is not a number", "Look at .value.")
+        return self._ends(confidence)
+
+    def __float__(self) -> float:
+        return float(self.value)
