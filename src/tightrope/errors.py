@@ -6,11 +6,14 @@ TightropeError
 ├── Unsupported                      a question or conclusion that no theorem supports: what, why, hint
 ├── RelationMismatch                 parts that speak of different neighbours: first, second
 ├── NotCertified                     the work budget ended before a proof: what, tried
-└── Undecided                        a comparison that the enclosure cannot decide: lower, upper, other
+├── Undecided                        a comparison that the enclosure cannot decide: lower, upper, other
+├── BudgetExceeded                   a charge that does not fit: budget, unit, asked, remaining, shortfall
+└── LedgerError                      a ledger that cannot be read, written or trusted: what, why, hint
 """
 
 from __future__ import annotations
 
+from decimal import Context, Decimal
 from fractions import Fraction
 
 
@@ -81,3 +84,38 @@ class Undecided(TightropeError):
         super().__init__(
             f"[{lower!r}, {upper!r}] can be neither placed below nor above {other!r}. Compare .lower or .upper."
         )
+
+
+class BudgetExceeded(TightropeError):
+    """A charge that does not fit. Nothing was charged; the amounts are exact, in the unit that the budget adds up."""
+
+    def __init__(self, budget: str, unit: str, asked: Fraction, remaining: Fraction) -> None:
+        self.budget, self.unit, self.asked, self.remaining = budget, unit, asked, remaining
+        self.shortfall = asked - remaining
+        name = f"budget {budget!r}" if budget else "the budget"
+        super().__init__(
+            f"{name}: {unit} = {_amount(asked)} was asked for and {_amount(remaining)} is left; "
+            f"{_amount(self.shortfall)} is missing. Nothing was charged."
+        )
+
+    def __reduce__(self) -> tuple[type[BudgetExceeded], tuple[str, str, Fraction, Fraction]]:
+        return type(self), (self.budget, self.unit, self.asked, self.remaining)
+
+
+def _amount(x: Fraction) -> str:
+    """The exact amount if it is short, else near it."""
+    near = Context(prec=28).divide(Decimal(x.numerator), Decimal(x.denominator))
+    if Fraction(near) == x:
+        return f"{near.normalize():f}" if abs(near.adjusted()) < 12 else str(near)
+    return str(x) if len(str(x)) <= 40 else f"about {near:.17g}"
+
+
+class LedgerError(TightropeError):
+    """A ledger that cannot be read, written or trusted."""
+
+    def __init__(self, what: str, why: str, hint: str = "") -> None:
+        self.what, self.why, self.hint = what, why, hint
+        super().__init__(f"{what}: {why}." + (f" {hint}" if hint else ""))
+
+    def __reduce__(self) -> tuple[type[LedgerError], tuple[str, str, str]]:
+        return type(self), (self.what, self.why, self.hint)

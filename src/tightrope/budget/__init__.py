@@ -1,0 +1,1 @@
+"""Filters, odometers, the ledger and its stores."""
