@@ -16,6 +16,7 @@ from tightrope.numerics.balls import precision
 from tightrope.numerics.real import real
 from tightrope.numerics.sampled_normal import log_power_means_certified
 
+GOAL = 5.0
 LEAVES = [
     "gaussian(sigma=1)",
     "laplace(scale=1)",
@@ -37,10 +38,17 @@ LEAVES = [
     "pure(epsilon=1)",
     "approx(epsilon=1, delta=1e-6)",
     "zcdp(rho=0.1)",
+    "zcdp(rho=0.1, xi=0.1, delta=1e-7)",
     "tcdp(rho=0.1, omega=20)",
+    "tcdp(rho=0.1, omega=2)",
     "cdp(mu=0.3, tau=0.7)",
     "gdp(mu=1)",
+    "rdp({2: 0.1})",
     "rdp({2: 0.1, 8: 0.5})",
+    "rdp({2: 0.1, 4: 0.2, 8: 0.5, 16: 1, 32: 2, 64: 4})",
+]
+
+OTHERS = [
     "approx(epsilon=0.1, delta=0) * 50",
     "randomized_response(epsilon=1) * 1000000",
     "laplace(scale=1) * 100",
@@ -48,8 +56,18 @@ LEAVES = [
 ]
 
 
-def import_seconds(module: str) -> float:
-    code = f"import time; t = time.process_time(); import {module}; print(time.process_time() - t)"
+COMPARED = [
+    "gaussian(sigma=1).poisson(0.01) * 10000",
+    "gaussian(sigma=1).without_replacement(10, 100) * 10",
+    "laplace(scale=1).without_replacement(10, 100) * 10",
+    "discrete_gaussian(sigma=3).poisson(0.1) * 10",
+    "zcdp(rho=0.1).without_replacement(10, 100) * 10",
+    "gaussian_pair(mean=1, sigma=1.1, other_mean=0, other_sigma=1).poisson(0.1) * 5",
+]
+
+
+def import_seconds(module: str, use: str = "") -> float:
+    code = f"import time; t = time.process_time(); import {module}; {use or 'pass'}; print(time.process_time() - t)"
     return min(
         float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
         for _ in range(5)
@@ -67,6 +85,16 @@ def claim_milliseconds(text: str) -> float:
     return 1e3 * min(times)
 
 
+def compare_seconds(text: str) -> float:
+    """One fresh comparison; the first pays for imports and tables."""
+    times = []
+    for k in range(2):
+        start = time.process_time()
+        tr.compare(tr.parse(text), Fraction(1, 10**5 + k))
+        times.append(time.process_time() - start)
+    return min(times)
+
+
 def orders_seconds() -> float:
     orders = [Fraction(105, 100) + Fraction(k, 1000) * Fraction(6295, 100) for k in range(1000)]
     times = []
@@ -81,13 +109,23 @@ def orders_seconds() -> float:
 
 def main() -> None:
     print(f"import tightrope          {import_seconds('tightrope'):8.3f} s CPU   (goal 0.2)")
+    first = import_seconds("tightrope", "tightrope.epsilon(tightrope.Gaussian(1), 1e-5)")
+    print(f"and a first claim         {first:8.3f} s CPU")
+    print(f"tightrope --help          {import_seconds('tightrope.cli.main'):8.3f} s CPU   (goal 0.2; its imports)")
     if importlib.util.find_spec("dp_accounting"):
         print(f"import dp_accounting      {import_seconds('dp_accounting'):8.3f} s CPU")
     setting = "sigma 1, rate 0.01, orders 1.05 to 64"
     print(f"1000 certified RDP orders {orders_seconds():8.3f} s CPU   (goal 0.4; {setting})")
-    print("\none claim, epsilon at delta = 1e-5 (goal 5 ms a leaf)")
+    print(f"\none claim of a leaf, epsilon at delta = 1e-5 (goal {GOAL:.0f} ms)")
     for text in LEAVES:
+        taken = claim_milliseconds(text)
+        print(f"  {taken:9.2f} ms  {text}{'   over the goal' if taken > GOAL else ''}")
+    print("\none claim of a composition")
+    for text in OTHERS:
         print(f"  {claim_milliseconds(text):9.2f} ms  {text}")
+    print("\ncompare, every route (goal 1 s)")
+    for text in COMPARED:
+        print(f"  {compare_seconds(text):9.3f} s   {text}")
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ ROLES = {
     "sampling": "Sampling",
     "parallel": "Disjoint blocks",
     "profile": "To δ(ε), ε and the trade-off curve",
+    "filter": "Filters and odometers: parameters chosen on the way",
 }
 
 

@@ -7,13 +7,14 @@ allows, and a kind: ``equal`` (the conclusion is exactly true of the worst mecha
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Generic, Literal, ParamSpec, TypeVar
 
 Kind = Literal["equal", "upper", "lower"]
-Role = Literal["analysis", "conversion", "composition", "group", "sampling", "parallel", "profile"]
+Role = Literal["analysis", "conversion", "composition", "group", "sampling", "parallel", "profile", "filter"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -59,7 +60,40 @@ class Theorem(Generic[P, R]):
         return self.kind == "equal"
 
 
-REGISTRY: dict[str, Theorem[..., Any]] = {}
+class Registry(Mapping[str, Theorem[..., Any]]):
+    """Every theorem by its id. The public names load late; reading this loads them, so that none is missing."""
+
+    def __init__(self) -> None:
+        self.stated: dict[str, Theorem[..., Any]] = {}
+        self._complete = False
+
+    def _load(self) -> None:
+        if not self._complete:
+            package = sys.modules["tightrope"]  # a package is there before its modules; it knows its public names
+            for name in package.__all__:
+                getattr(package, name)
+            self._complete = True
+
+    def __getitem__(self, name: str) -> Theorem[..., Any]:
+        if name not in self.stated:
+            self._load()
+        return self.stated[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """By module, and in each as written: the order does not depend on what was loaded first."""
+        self._load()
+        return iter([t.id for t in sorted(self.stated.values(), key=_module)])
+
+    def __len__(self) -> int:
+        self._load()
+        return len(self.stated)
+
+
+def _module(stated: Theorem[..., Any]) -> str:
+    return stated.apply.__module__
+
+
+REGISTRY = Registry()
 
 
 def theorem(
@@ -78,21 +112,22 @@ def theorem(
     def register(apply: Callable[P, R]) -> Theorem[P, R]:
         name = apply.__name__
         says = " ".join((apply.__doc__ or "").split())
-        if not says or name in REGISTRY:
+        if not says or name in REGISTRY.stated:
             raise AssertionError(f"theorem {name}: needs a statement and a name of its own")
         extra = {"adaptive": adaptive} if adaptive else {}
         made: Theorem[P, R] = Theorem(
             name, says, source, kind, role, of, gives, apply, relation, hypotheses=hypotheses, **extra
         )
-        REGISTRY[name] = made
+        REGISTRY.stated[name] = made
         return made
 
     return register
 
 
 def about(premise: Any, role: Role | None = None) -> list[Theorem[..., Any]]:
-    """Every theorem whose premise is ``premise``, in the order they were stated."""
-    return [t for t in REGISTRY.values() if t.of is premise and (role is None or t.role == role)]
+    """Every theorem whose premise is ``premise``, among the modules that are loaded."""
+    found = [t for t in REGISTRY.stated.values() if t.of is premise and (role is None or t.role == role)]
+    return sorted(found, key=_module)
 
 
 @dataclass(frozen=True)
@@ -102,7 +137,11 @@ class Step:
     theorem: str
     of: str
     count: int = 1
-    value: str = ""
+    value: object = ""  # a curve until somebody reads it: words about a curve may take a millisecond
+
+    def written(self) -> Step:
+        """The same in words only."""
+        return self if isinstance(self.value, str) else replace(self, value=str(self.value))
 
     @property
     def stated(self) -> Theorem[..., Any]:

@@ -264,7 +264,28 @@ QUESTION_PARAMETERS: dict[str, Maker] = {
     "calibrate mu": lambda x: tr.calibrate(tr.Gaussian, mu=x),
     "calibrate integer": lambda x: tr.calibrate(lambda n: tr.Laplace(10) * n, epsilon=1, integer=x),
     "calibrate result": lambda x: tr.calibrate(lambda _: x, epsilon=1, delta=1e-5),
+    "steps mechanism": lambda x: tr.steps(x, epsilon=1, delta=1e-5),
+    "steps epsilon": lambda x: tr.steps(tr.Laplace(10), epsilon=x),
+    "steps delta": lambda x: tr.steps(tr.Gaussian(10), epsilon=1, delta=x),
+    "steps rho": lambda x: tr.steps(tr.Gaussian(10), rho=x),
+    "accountant mechanism": lambda x: tr.Accountant().step(x),
+    "accountant count": lambda x: _counting(x).epsilon(1e-5),
+    "accountant epsilon": lambda x: _counting(2).epsilon(x),
+    "accountant delta": lambda x: _counting(2).delta(x),
+    "accountant state": lambda x: tr.Accountant.from_json(x),
+    "accountant stored step": lambda x: tr.Accountant.from_json({"tightrope": 1, "accountant": [[x, 1]]}),
+    "accountant stored number": lambda x: tr.Accountant.from_json({"tightrope": 1, "accountant": [["laplace(1)", x]]}),
+    "accountant version": lambda x: tr.Accountant.from_json({"tightrope": x, "accountant": []}),
+    "profile epsilons": lambda x: tr.profile(tr.Gaussian(1).poisson(0.1) * 50).delta([0, x, 1]),
+    "profile deltas": lambda x: tr.profile(tr.Gaussian(1).poisson(0.1) * 50).epsilon([0.1, x]),
+    "profile fprs": lambda x: tr.profile(tr.Laplace(1)).tradeoff([0.1, x]),
 }
+
+
+def _counting(count: Any) -> tr.Accountant:
+    accountant = tr.Accountant()
+    accountant.step(tr.Gaussian(10), count)
+    return accountant
 
 
 def _unhashable(x: Any) -> bool:

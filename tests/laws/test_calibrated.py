@@ -89,3 +89,113 @@ def test_exact_boundaries_are_found_exactly_on_the_feasible_side():
 @pytest.mark.parametrize("target", [{"epsilon": 1, "delta": 1e-5}, {"epsilon": "0.3", "delta": "1e-20"}])
 def test_text_and_function_agree(target):
     assert tr.calibrate("gaussian(sigma=?)", **target).exact == tr.calibrate(tr.Gaussian, **target).exact
+
+
+# One parameter of any kind: text, target, whether more of it costs more
+ANY = [
+    ("gaussian(sigma=?).poisson(0.01) * 10000", {"epsilon": 6, "delta": 1e-5}, False),
+    ("gaussian(sigma=?).poisson(0.001) * 100000", {"epsilon": "0.5", "delta": 1e-10}, False),
+    ("gaussian(sigma=1).poisson(?) * 10000", {"epsilon": 2, "delta": 1e-6}, True),
+    ("gaussian(sigma=2, sensitivity=?) * 10", {"epsilon": 3, "delta": 1e-6}, True),
+    ("laplace(scale=3, sensitivity=?) * 4", {"epsilon": 3}, True),
+    ("gaussian(sigma=2).poisson(0.1) * 30 + laplace(scale=?) * 5", {"epsilon": 4, "delta": 1e-6}, False),
+    ("approx(0.1, ?) * 10", {"epsilon": "1.5", "delta": "1e-4"}, True),
+    ("leaky_input(delta=?)", {"epsilon": 1, "delta": "1e-3"}, True),
+    ("randomized_response(p=?)", {"epsilon": 2}, True),
+    ("parallel(gaussian(sigma=?), laplace(1))", {"epsilon": 2, "delta": 1e-5}, False),
+    ("gaussian(sigma=?)", {"epsilon": 0, "delta": "0.1"}, False),
+]
+
+
+@pytest.mark.parametrize(("text", "target", "rises"), ANY)
+def test_any_one_parameter(text, target, rises):
+    found = tr.calibrate(text, **target)
+    claim, budget = cost(tr.parse(text.replace("?", str(found.exact))), target)
+    assert Fraction(claim.upper) <= budget
+    assert 0 < found.slack <= 1e-6
+    past = found.exact * (1 + NEAR if rises else 1 - NEAR)
+    missed, _ = cost(tr.parse(text.replace("?", str(past))), target)
+    assert missed.lower > budget
+
+
+@pytest.mark.parametrize(
+    ("text", "target", "rises"),
+    [
+        ("gaussian(sigma=1).poisson(0.01) * ?", {"epsilon": 6, "delta": 1e-5}, True),
+        ("gaussian(sigma=10).without_replacement(10, ?)", {"epsilon": "0.001", "delta": 1e-6}, False),
+        ("gaussian(sigma=10).group(?)", {"epsilon": 2, "delta": 1e-6}, True),
+        ("discrete_laplace(scale=10, sensitivity=?)", {"epsilon": "0.75"}, True),
+    ],
+)
+def test_whole_numbers_are_recognised(text, target, rises):
+    found = tr.calibrate(text, **target)
+    assert isinstance(found.value, int)
+    here, budget = cost(tr.parse(text.replace("?", str(found.value))), target)
+    past, _ = cost(tr.parse(text.replace("?", str(found.value + (1 if rises else -1)))), target)
+    assert Fraction(here.upper) <= budget < Fraction(past.upper)
+
+
+def test_the_largest_number_of_steps():
+    step = tr.Gaussian(1).poisson("0.01")
+    found = tr.steps(step, epsilon=2, delta=1e-6)
+    assert tr.epsilon(step * found.value, 1e-6) <= 2
+    assert tr.epsilon(step * (found.value + 1), 1e-6) > 2
+    assert found.beyond.mechanism == step * (found.value + 1)
+    assert tr.steps(tr.Laplace(100), epsilon="0.5").value == 50
+    assert tr.steps(tr.Gaussian(10), rho="1/2").value == 100
+    assert tr.steps(tr.Gaussian(10), mu=1).value == 100
+
+
+def test_short_decimals_are_found_exactly():
+    assert tr.calibrate("discrete_laplace(scale=?) * 3", epsilon=2).exact == Fraction(3, 2)
+    assert tr.calibrate("pure(1) + laplace(?)", epsilon="1.5").exact == 2
+
+
+def test_the_parameter_may_end_before_the_boundary():
+    whole = tr.calibrate("gaussian(sigma=10).without_replacement(?, 10000)", epsilon=1, delta=1e-6)
+    assert whole.value == 10_000
+    assert whole.beyond is None
+    assert whole.slack == 0
+    rate = tr.calibrate("gaussian(sigma=100).poisson(?)", epsilon=2, delta="0.1")
+    assert (rate.value, rate.beyond) == (1, None)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "target", "told"),
+    [
+        ("pure(1) + laplace(?)", {"epsilon": "0.5"}, "no value meets the target 0.5: values from .* cost 1 to 2"),
+        ("gaussian(sigma=1) * ?", {"epsilon": "0.1", "delta": 1e-5}, "values from 1 to 2 cost 4.37718 to 6.57297"),
+        ("gaussian(sigma=?)", {"epsilon": 1}, "no value meets the target 1: .* cost inf to inf"),
+        ("pure(1) + laplace(1).poisson(?)", {"epsilon": "0.5"}, "no value meets"),
+        (lambda _: tr.Pure(1), {"epsilon": 2}, "there is no boundary, every value meets the target 2"),
+    ],
+)
+def test_what_cannot_be_reached_is_told(mechanism, target, told):
+    with pytest.raises(tr.NotCertified, match=told):
+        tr.calibrate(mechanism, **target)
+
+
+@pytest.mark.parametrize("factor", [1.0001, 0.9, 1.5])
+@pytest.mark.parametrize("text", ["gaussian(sigma=?) * 3", "gaussian(sigma=20) * ?"])
+def test_estimates_are_not_believed(monkeypatch, factor, text):
+    """Whatever leads the search, certificates decide."""
+    right = tr.calibrate(text, epsilon=1, delta=1e-6)
+    monkeypatch.setattr(
+        "tightrope.accounting.calibrate.epsilon_estimate", lambda m, d: factor * tr.epsilon(m, d).upper
+    )
+    found = tr.calibrate(text, epsilon=1, delta=1e-6)
+    assert found.claim.upper <= 1 < found.beyond.upper
+    assert float(found) == pytest.approx(float(right), rel=1e-6)
+
+
+def test_a_function_that_jumps_is_cut_where_it_jumps():
+    found = tr.calibrate(lambda x: tr.Pure(1 if x < 3 else 5), epsilon=2)
+    assert found.exact < 3
+    assert found.exact == pytest.approx(3, rel=1e-6)
+
+
+def test_a_maker_must_make_mechanisms():
+    with pytest.raises(tr.BadParameter):
+        tr.calibrate(lambda x: x, epsilon=1)
+    with pytest.raises(tr.NotCertified, match="accepts none"):
+        tr.calibrate(lambda _: tr.Gaussian(-1), epsilon=1, delta=1e-5)

@@ -11,7 +11,8 @@ from tightrope.accounting.facts import fact
 from tightrope.accounting.instances import gaussian_instance
 from tightrope.curves.loss import Loss
 from tightrope.curves.profile_renyi import IntegratedRenyi, profile_has_renyi
-from tightrope.curves.sampled_loss import Glued, PoissonAdd, PoissonRemove
+from tightrope.curves.glued_loss import Glued
+from tightrope.curves.sampled_loss import PoissonAdd, PoissonRemove
 from tightrope.curves.tradeoff import TradeOff, inverse
 from tightrope.mechanisms.discrete_laplace import DiscreteLaplacePair
 from tightrope.numerics.balls import Ball, ball, precision

@@ -6,7 +6,8 @@ import tightrope as tr
 from tightrope.accounting.compare import zcdp_to_epsilon_classic
 from tightrope.accounting.facts import fact
 from tightrope.curves.loss import Loss, NormalPair
-from tightrope.curves.sampled_loss import Glued, PoissonRemove
+from tightrope.curves.glued_loss import Glued
+from tightrope.curves.sampled_loss import PoissonRemove
 from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.finite import FiniteSum, on_lattice
 from tightrope.numerics.normal import unequal_call, unequal_tail, upper_tail

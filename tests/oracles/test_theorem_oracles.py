@@ -48,6 +48,8 @@ ELSEWHERE = {
     "sampling_never_hurts": "test_sampling.py::test_general_bounds_are_never_below_the_truth",
     "renyi_of_poisson_sample": "test_sampling.py::test_general_bounds_are_never_below_the_truth",
     "renyi_without_replacement": "test_sampling.py::test_general_bounds_are_never_below_the_truth",
+    "loss_attained_without_replacement": "test_attained_samples.py::test_the_pair_of_equal_records_is_attained",
+    "renyi_attained_by_sample": "test_attained_samples.py::test_whole_orders_of_a_discrete_base",
     "nothing_costs_nothing": "test_sampling.py::test_sampling_all_or_nothing",
     "above_threshold_is_pure": "test_leaf_selections.py::test_above_threshold_never_costs_more_than_claimed",
     "above_threshold_is_renyi": "test_leaf_selections.py::test_above_threshold_never_costs_more_than_claimed",

@@ -316,7 +316,7 @@ ANSWERS = {
     "RR f(.1) eps=1": lambda _: tr.tradeoff(tr.RandomizedResponse(1), "0.1"),
     "WOR replace-one tight RDP via glued profile mu=1 q=.01 a=8": lambda _: tr.renyi(
         tr.Gaussian(1).without_replacement(1, 100), 8
-    ),
+    ).computed,
     "lap stable a=3": lambda _: tr.renyi(tr.Laplace(1), 3),
     "lap stable a=2.5 e0=.5": lambda _: tr.renyi(tr.Laplace(2), "2.5"),
     "WOR add/remove m=10 n=100 remove eps=.3": lambda _: call(

@@ -43,7 +43,7 @@ def claim(m: Mechanism, question: Question, answer: Answer) -> Claim:
         answer.kind,
         m.relation or "as stated",
         assumptions(m),
-        answer.steps,
+        tuple(step.written() for step in answer.steps),
         answer.witness,
     )
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from tightrope.mechanisms.base import Mechanism, inside
+from tightrope.mechanisms.batches import Allocated, ShuffledBatches
 from tightrope.mechanisms.composed import Composed, Parallel, Repeated
-from tightrope.mechanisms.sampled import Poisson, WithoutReplacement
+from tightrope.mechanisms.sampled import Poisson, WithoutReplacement, WithReplacement, cut_batches
+from tightrope.mechanisms.shuffled import Shuffled
 from tightrope.mechanisms.stated import Stated
+
+FIXED_STEPS = "steps and their number fixed in advance"
 
 
 def assumptions(m: Mechanism) -> tuple[str, ...]:
@@ -17,13 +21,26 @@ def assumptions(m: Mechanism) -> tuple[str, ...]:
     if inside(m, Stated):
         found.append("each stated guarantee is true of what was run")
     if inside(m, Repeated) or inside(m, Composed):
-        found.append("steps and their number fixed in advance")
+        found.append(FIXED_STEPS)
     if inside(m, Poisson):
         found.append(
             "every batch takes each record independently with the stated chance; shuffled or fixed-size batches do not"
         )
+    if cut_batches(m):
+        found.append("the data never have more records than the stated population")
+    if inside(m, WithReplacement):
+        found.append("every draw is uniform among all records, independently of all other draws")
     if inside(m, WithoutReplacement):
         found.append("every batch is drawn uniformly among all batches of its size, independently of the other batches")
+    if inside(m, Shuffled):
+        found.append("every user runs the randomizer once on their own datum, and only the shuffled reports are seen")
+    if inside(m, ShuffledBatches):
+        found.append(
+            "every epoch deals all records once into batches of equal size, in a random order that does not depend on "
+            "the data and is not published; no amplification by sampling is claimed"
+        )
+    if inside(m, Allocated):
+        found.append("every record takes part in one run, chosen uniformly and independently of the other records")
     if inside(m, Parallel):
         found.append("which block a record falls into depends on that record alone")
     return tuple(found)

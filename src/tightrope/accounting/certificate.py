@@ -144,23 +144,36 @@ def _problems(stated: Claim) -> list[str]:
 
 
 def _epsilon(stated: Claim, route: Route, delta: Fraction) -> list[str]:
-    found = []
-    if math.isfinite(stated.upper) and not _at_most(route.build(), Fraction(stated.upper), stated.witness, delta):
+    found, profile = [], route.build()
+    if math.isfinite(stated.upper) and not _at_most(profile, Fraction(stated.upper), stated.witness, delta):
         found.append(f"δ at ε = {stated.upper!r} was not proved to be at most {float(delta)!r}")
-    if stated.lower > 0 and not any(_above(p, _finite(stated.lower), delta) for p in _attained(stated.mechanism)):
+    if stated.lower > 0 and not _exceeds(stated, route, profile, _finite(stated.lower), delta):
         found.append(f"δ at ε = {stated.lower!r} was not proved to exceed {float(delta)!r}")
     return found + _honest(stated, route)
 
 
 def _delta(stated: Claim, route: Route, epsilon: Fraction) -> list[str]:
-    found = []
-    if stated.upper < 1 and not _at_most(route.build(), epsilon, stated.witness, Fraction(stated.upper)):
+    found, profile = [], route.build()
+    if stated.upper < 1 and not _at_most(profile, epsilon, stated.witness, Fraction(stated.upper)):
         found.append(f"δ was not proved to be at most {stated.upper!r}")
-    if stated.lower > 0 and not any(
-        _above(p, epsilon, Fraction(stated.lower), strict=False) for p in _attained(stated.mechanism)
-    ):
+    if stated.lower > 0 and not _exceeds(stated, route, profile, epsilon, Fraction(stated.lower), strict=False):
         found.append(f"δ was not proved to be at least {stated.lower!r}")
     return found + _honest(stated, route)
+
+
+def _exceeds(
+    stated: Claim, route: Route, profile: Profile, epsilon: Fraction, target: Fraction, strict: bool = True
+) -> bool:
+    """Whether δ at ε is proved to exceed the target: at the witness where the route is an equality, or by some
+    mechanism that fits the description."""
+    if route.kind == "equal":
+        try:
+            if _above(profile, epsilon, stated.witness, target, strict):
+                return True
+        except _NO_WITNESS:
+            pass  # a witness of the upper end only: the other proofs are tried
+    attained = _attained(stated.mechanism)
+    return any(_above(other, epsilon, other.find(epsilon), target, strict) for other in attained)
 
 
 def _honest(stated: Claim, route: Route) -> list[str]:
@@ -198,8 +211,8 @@ def _at_most(profile: Profile, epsilon: Fraction, witness: Witness, target: Frac
         return bool(value <= ball(target))
 
 
-def _above(profile: Profile, epsilon: Fraction, target: Fraction, strict: bool = True) -> bool:
-    value = profile.prove(epsilon, profile.find(epsilon))
+def _above(profile: Profile, epsilon: Fraction, witness: Witness, target: Fraction, strict: bool) -> bool:
+    value = profile.prove(epsilon, witness)
     with precision(256):
         return bool(value > ball(target)) if strict else bool(value >= ball(target))
 

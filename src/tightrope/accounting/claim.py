@@ -185,7 +185,7 @@ class Claim:
     def _repr_html_(self) -> str:
         rows = "".join(
             f"<tr><td>{i}</td><td>{_html(step.of)}{f' ×{step.count}' if step.count != 1 else ''}</td>"
-            f"<td>{_html(step.stated.says)}</td><td>{_html(str(step.stated.source))}</td><td>{_html(step.value)}</td></tr>"
+            f"<td>{_html(step.stated.says)}</td><td>{_html(str(step.stated.source))}</td><td>{_html(str(step.value))}</td></tr>"
             for i, step in enumerate(self.proof, 1)
         )
         return (

@@ -10,22 +10,24 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, TypeGuard
 
-from tightrope.accounting import sampling
+from tightrope.accounting import sampling, sharing
 from tightrope.curves import approximate, concentrated, gaussian, loss, pure, renyi, truncated
 from tightrope.curves.approximate import Approximate
 from tightrope.curves.bounded_range import BoundedRange
 from tightrope.curves.concentrated import ZeroConcentrated
 from tightrope.curves.gaussian import GaussianDP
 from tightrope.curves.loss import Loss
+from tightrope.curves.loss_renyi import loss_has_renyi
 from tightrope.curves.mean_concentrated import MeanConcentrated
 from tightrope.curves.profile_renyi import profile_has_renyi
 from tightrope.curves.pure import Pure
 from tightrope.curves.renyi import Renyi, SmallestRenyi
-from tightrope.curves.sampled_replace import loss_of_poisson_replacement
 from tightrope.curves.truncated import TruncatedConcentrated
 from tightrope.mechanisms.base import Leaf, Mechanism
+from tightrope.mechanisms.batches import Allocated, ShuffledBatches
 from tightrope.mechanisms.composed import Composed, Grouped, Parallel, Repeated, grouped
-from tightrope.mechanisms.sampled import Poisson, WithoutReplacement
+from tightrope.mechanisms.sampled import Poisson, WithoutReplacement, WithReplacement
+from tightrope.mechanisms.shuffled import Shuffled
 from tightrope.mechanisms.stated import Stated
 from tightrope.numerics.balls import precision
 from tightrope.numerics.real import ZERO, Real
@@ -92,8 +94,14 @@ def facts(mechanism: Mechanism) -> Facts:
         return _of_group(mechanism)
     if isinstance(mechanism, Parallel):
         return _of_parallel(mechanism)
+    if isinstance(mechanism, Poisson) and mechanism.max_batch is not None:
+        return {}  # a cut may put another record into the batch: only the profile is known (routes.py)
     if isinstance(mechanism, Poisson | WithoutReplacement):
         return _of_sample(mechanism)
+    if isinstance(mechanism, WithReplacement):
+        return _of_draws(mechanism)
+    if isinstance(mechanism, Shuffled | ShuffledBatches | Allocated):
+        return _of_sharing(mechanism)
     raise AssertionError(f"no rule for {type(mechanism).__name__}")
 
 
@@ -116,10 +124,15 @@ def terms(mechanism: Mechanism) -> dict[Mechanism, int]:
     return counts
 
 
-def takes_everything(m: Mechanism) -> TypeGuard[Poisson | WithoutReplacement]:
-    """Whether a sampler takes every record and changes nothing; under replace, Poisson's base is for add-remove."""
+def takes_everything(m: Mechanism) -> TypeGuard[Poisson | WithoutReplacement | sharing.Sharing]:
+    """Whether a sampler takes every record and changes nothing; under replace, Poisson's base is for add-remove.
+    The same of one shuffled report and of one batch."""
     if isinstance(m, Poisson):
-        return m.rate == 1 and m.relation == "add-remove"
+        return m.rate == 1 and m.relation == "add-remove" and m.max_batch is None
+    if isinstance(m, Shuffled):
+        return m.users == 1
+    if isinstance(m, ShuffledBatches | Allocated):
+        return m.steps == 1
     return isinstance(m, WithoutReplacement) and m.size == m.population and m.relation == "replace"
 
 
@@ -130,7 +143,7 @@ def _of_leaf(leaf: Leaf) -> Facts:
     for stated in about(type(leaf), "analysis"):
         curve = stated(leaf)
         if curve is not None:
-            _keep(known, stated.gives, Fact(curve, stated.kind, (Step(stated.id, str(leaf), 1, str(curve)),)))
+            _keep(known, stated.gives, Fact(curve, stated.kind, (Step(stated.id, str(leaf), 1, curve),)))
     return _converted(known, leaf.notion)
 
 
@@ -144,7 +157,7 @@ def _converted(known: Facts, stated: type | None = None) -> Facts:
                 continue
             tight = before.kind == step.kind == "equal" and _says_all(premise, before, stated)
             kind: Kind = "equal" if tight else "upper"
-            line = Step(step.id, before.steps[-1].of, before.steps[-1].count, str(curve))
+            line = Step(step.id, before.steps[-1].of, before.steps[-1].count, curve)
             _keep(known, step.gives, Fact(curve, kind, (*before.steps, line)))
     return known
 
@@ -200,7 +213,7 @@ def _of_terms(counts: dict[Mechanism, int], name: str) -> Facts:
             continue
         kind: Kind = "equal" if rule.kind == "equal" and all(f.kind == "equal" for f, _ in present) else "upper"
         steps = tuple(_times(s, n) for f, n in present for s in f.steps)
-        known[notion] = Fact(curve, kind, (*steps, Step(rule.id, name, 1, str(curve))))
+        known[notion] = Fact(curve, kind, (*steps, Step(rule.id, name, 1, curve)))
     _sharpen_renyi(known)
     return known
 
@@ -214,14 +227,14 @@ def _sharpen_renyi(known: Facts) -> None:
     whole = known.get(Loss)
     if whole is None:
         return
-    curve = loss.loss_has_renyi(whole.curve)
+    curve = loss_has_renyi(whole.curve)
     if curve is None:
         return
     tight = whole.kind == "equal" and _says_all(Loss, whole, None)
     new = Fact(
         curve,
         "equal" if tight else "upper",
-        (*whole.steps, Step(loss.loss_has_renyi.id, whole.steps[-1].of if whole.steps else "", 1)),
+        (*whole.steps, Step(loss_has_renyi.id, whole.steps[-1].of if whole.steps else "", 1)),
     )
     if tight:
         known[Renyi] = new
@@ -245,7 +258,7 @@ def _of_group(mechanism: Grouped) -> Facts:
         if before is None or curve is None:
             continue
         kind: Kind = "equal" if before.kind == rule.kind == "equal" and notion is own else "upper"
-        known[notion] = Fact(curve, kind, (*before.steps, Step(rule.id, str(mechanism), 1, str(curve))))
+        known[notion] = Fact(curve, kind, (*before.steps, Step(rule.id, str(mechanism), 1, curve)))
     return _converted(known, own)
 
 
@@ -257,7 +270,7 @@ def _of_parallel(mechanism: Parallel) -> Facts:
         if len(found) == len(blocks):
             curve = rule([f.curve for f in found])
             steps = tuple(s for f in found for s in f.steps)
-            known[notion] = Fact(curve, "upper", (*steps, Step(rule.id, str(mechanism), 1, str(curve))))
+            known[notion] = Fact(curve, "upper", (*steps, Step(rule.id, str(mechanism), 1, curve)))
     if len(blocks) == 1 and Loss in blocks[0]:
         known[Loss] = blocks[0][Loss]
     known = _converted(known)
@@ -273,7 +286,7 @@ def _doubled(known: Facts, name: str) -> Facts:
         before = known.get(notion)
         curve = None if before is None else rule(before.curve, 2)
         if before is not None and curve is not None:
-            two[notion] = Fact(curve, "upper", (*before.steps, Step(rule.id, name, 1, str(curve))))
+            two[notion] = Fact(curve, "upper", (*before.steps, Step(rule.id, name, 1, curve)))
     return _converted(two)
 
 
@@ -285,7 +298,7 @@ def _of_sample(mechanism: Poisson | WithoutReplacement) -> Facts:
     for result in sampling.sampled({n: f.curve for n, f in base.items()}, mechanism):
         before = base[result.premise]
         kind: Kind = "equal" if before.kind == result.rule.kind == "equal" else "upper"
-        line = Step(result.rule.id, name, 1, str(result.curve))
+        line = Step(result.rule.id, name, 1, result.curve)
         _keep(known, result.notion, Fact(result.curve, kind, (*before.steps, line)))
     known = _converted(known)
     _integrate_renyi(known, name)
@@ -294,23 +307,53 @@ def _of_sample(mechanism: Poisson | WithoutReplacement) -> Facts:
     return known
 
 
+def _of_sharing(mechanism: sharing.Sharing) -> Facts:
+    base, name = facts(mechanism.part), str(mechanism)
+    known: Facts = {}
+    for result in sharing.shared({n: f.curve for n, f in base.items()}, mechanism):
+        before = base[result.premise]
+        kind: Kind = "equal" if before.kind == result.rule.kind == "equal" else "upper"
+        _keep(known, result.notion, Fact(result.curve, kind, (*before.steps, Step(result.rule.id, name, 1, result.curve))))
+    return _converted(known)
+
+
 def _integrate_renyi(known: Facts, name: str) -> None:
     """A bounded loss without a formula for its moments still has them through its profile."""
     law = known.get(Loss)
-    if law is None or loss.loss_has_renyi(law.curve) is not None:
+    if law is None or loss_has_renyi(law.curve) is not None:
         return
     curve = profile_has_renyi(law.curve)
     if curve is not None:
-        _keep(known, Renyi, Fact(curve, "upper", (*law.steps, Step(profile_has_renyi.id, name, 1, str(curve)))))
+        _keep(known, Renyi, Fact(curve, "upper", (*law.steps, Step(profile_has_renyi.id, name, 1, curve))))
 
 
 def _exchanged(base: Facts, known: Facts, mechanism: Poisson) -> Facts:
-    """A Gaussian base has an exact pair of its own under replace."""
-    before = base.get(Loss)
-    law = None if before is None else loss_of_poisson_replacement(before.curve, mechanism.rate)
-    if before is not None and law is not None:
-        line = Step(loss_of_poisson_replacement.id, str(mechanism), 1, str(law))
-        known[Loss] = Fact(law, before.kind, (*before.steps, line))
+    """A known law of the base has a pair of its own under replace."""
+    result = sampling.exchanged({n: f.curve for n, f in base.items()}, mechanism.rate)
+    if result is not None:
+        before = base[Loss]
+        kind: Kind = "equal" if before.kind == result.rule.kind == "equal" else "upper"
+        line = Step(result.rule.id, str(mechanism), 1, result.curve)
+        known[Loss] = Fact(result.curve, kind, (*before.steps, line))
+        _sharpen_renyi(known)
+    return known
+
+
+def _of_draws(mechanism: WithReplacement) -> Facts:
+    name = str(mechanism)
+    if mechanism.size == 0:
+        return _nothing(name)
+
+    def groups(j: int) -> dict[type, Any]:
+        return {notion: f.curve for notion, f in facts(grouped(mechanism.part, j)).items()}
+
+    known: Facts = {}
+    for result in sampling.drawn(mechanism, groups):
+        before = facts(grouped(mechanism.part, 1 if result.notion is Loss else mechanism.size)).get(result.notion)
+        line = Step(result.rule.id, name, 1, result.curve)
+        _keep(known, result.notion, Fact(result.curve, "upper", (*(before.steps if before else ()), line)))
+    known = _converted(known)
+    _integrate_renyi(known, name)
     return known
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from fractions import Fraction
 from functools import partial, reduce
 
@@ -12,11 +13,13 @@ from tightrope.accounting.facts import Fact, fact
 from tightrope.accounting.refusals import refuse_unconcluded
 from tightrope.accounting.routes import lower_losses
 from tightrope.accounting.solve import Answer
+from tightrope.curves.attained_sample import renyi_attained_by_sample
 from tightrope.curves.concentrated import ZeroConcentrated
-from tightrope.curves.loss import Loss, LossRenyi, NormalPair, Parts, loss_has_renyi
+from tightrope.curves.loss import Loss, NormalPair, Parts
+from tightrope.curves.loss_renyi import LossRenyi, loss_has_renyi
 from tightrope.curves.renyi import Renyi
 from tightrope.curves.truncated import TruncatedConcentrated
-from tightrope.errors import BadParameter
+from tightrope.errors import BadParameter, NotCertified
 from tightrope.mechanisms.base import Mechanism
 from tightrope.numerics.balls import Ball, ball, lower_float, precision, sharp
 from tightrope.numerics.bound import Bound
@@ -76,8 +79,9 @@ def _attained_renyi(m: Mechanism, order: Fraction) -> float:
     best = 0.0
     for law, _ in lower_losses(m):
         curve = loss_has_renyi(law)
-        if curve is not None:
-            best = max(best, lower_float(sharp(partial(curve.divergence, order), limit=1500)))
+        value = partial(renyi_attained_by_sample, law) if curve is None else curve.divergence
+        with suppress(NotCertified):
+            best = max(best, lower_float(sharp(partial(value, order), limit=1500)))
     return best
 
 
@@ -159,7 +163,7 @@ def _attained_ratio(m: Mechanism) -> float:
         if loss_has_renyi(law) is not None:
             curve = LossRenyi(law)
             for order in _PROBES:
-                with precision(160):
+                with precision(160), suppress(NotCertified):  # an order at which it gives up shows nothing
                     best = max(best, lower_float(curve.divergence(order) / Ball(order.numerator) * order.denominator))
     return best
 

@@ -1,16 +1,20 @@
-"""The whole privacy profile of a mechanism, read at many points."""
+"""The whole privacy profile of a mechanism, read at many points that share their work."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tightrope.accounting import ask
-from tightrope.accounting.claim import Claim
-from tightrope.accounting.tradeoff import tradeoff
+from tightrope.accounting.solve import tight_profile
+from tightrope.accounting.tradeoff import tradeoffs
+from tightrope.curves.profile import Profile
 from tightrope.mechanisms.base import Mechanism
-from tightrope.numerics.exact import Number
+from tightrope.numerics.bound import Bound
+from tightrope.numerics.exact import Number, nonnegative, probability
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,24 +29,42 @@ class MechanismProfile:
 
     mechanism: Mechanism
 
+    @cached_property
+    def _tight(self) -> Profile | None:
+        """The profile itself where it is known; what was computed for some points serves later ones too."""
+        return None if ask.blocks(self.mechanism) else tight_profile(self.mechanism)
+
     def delta(self, epsilons: Iterable[Number] | Number) -> Arrays:
         """δ at each ε."""
-        return _arrays(lambda e: ask.delta(self.mechanism, e), epsilons)
+        points = [nonnegative("epsilon", e) for e in _listed(epsilons)]
+        shared = self._tight.deltas(points) if self._tight is not None else [None] * len(points)
+        found = [None if value is None else Bound.around(value, 0.0, 1.0) for value in shared]
+        return _arrays(points, found, lambda e: ask.delta(self.mechanism, e).bound)
 
     def epsilon(self, deltas: Iterable[Number] | Number) -> Arrays:
         """ε at each δ."""
-        return _arrays(lambda d: ask.epsilon(self.mechanism, d), deltas)
+        points = [probability("delta", d) for d in _listed(deltas)]
+        inside = [d for d in points if 0 < d < 1]
+        shared = self._tight.epsilons(inside) if self._tight is not None else [None] * len(inside)
+        known = dict(zip(inside, shared, strict=True))
+        return _arrays(points, [known.get(d) for d in points], lambda d: ask.epsilon(self.mechanism, d).bound)
 
     def tradeoff(self, fprs: Iterable[Number] | Number) -> Arrays:
         """The least false-negative rate at each false-positive rate; here the lower array is the safe one."""
-        return _arrays(lambda a: tradeoff(self.mechanism, a), fprs)
+        points = [probability("fpr", a) for a in _listed(fprs)]
+        return _arrays(points, [claim.bound for claim in tradeoffs(self.mechanism, points)], _never)
 
 
-def _arrays(answer: Callable[[Any], Claim], points: Iterable[Number] | Number) -> Arrays:
+def _never(point: Fraction) -> Bound:
+    raise AssertionError(f"no answer at {point}")
+
+
+def _arrays(points: Sequence[Fraction], found: list[Bound | None], alone: Callable[[Fraction], Bound]) -> Arrays:
+    """Both ends; points without a shared answer are asked alone."""
     import numpy as np
 
-    claims = [answer(x) for x in _listed(points)]
-    return np.array([c.lower for c in claims], dtype=np.float64), np.array([c.upper for c in claims], dtype=np.float64)
+    bounds = [alone(x) if bound is None else bound for x, bound in zip(points, found, strict=True)]
+    return np.array([b.lower for b in bounds], dtype=np.float64), np.array([b.upper for b in bounds], dtype=np.float64)
 
 
 def _listed(points: Any) -> list[Any]:

@@ -4,20 +4,31 @@ evaluated."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 from tightrope.accounting.facts import Fact, fact, terms
 from tightrope.accounting.instances import gaussian_instance
 from tightrope.curves.approximate import Approximate, approximate_is_dominated_by_leaky_response
+from tightrope.curves.attained_sample import loss_attained_without_replacement
 from tightrope.curves.composed_loss import composes_tightly, loss_has_profile
 from tightrope.curves.concentrated import ZeroConcentrated
+from tightrope.curves.coupled_profile import Cut, cut_batches_cost_little
+from tightrope.curves.draws_loss import drawn_rates, loss_attained_with_replacement, nothing_sharper
 from tightrope.curves.gaussian import GaussianDP, gaussian_is_dominated_by_normals
 from tightrope.curves.loss import FinitePair, Loss, NormalPair, loss_composes
 from tightrope.curves.profile import LeakyProfile, Profile
 from tightrope.curves.renyi import LinearRenyi, Renyi, SmallestRenyi, SummedRenyi
 from tightrope.curves.renyi_profile import renyi_to_profile, renyi_to_profile_optimally
+from tightrope.curves.sampled_replace import loss_attained_by_poisson_replacement
+from tightrope.curves.shared_records import loss_attained_by_sharing, sharing_cuts
+from tightrope.curves.shuffled_count import loss_attained_by_shuffling
 from tightrope.mechanisms.base import Mechanism
+from tightrope.mechanisms.batches import Allocated, ShuffledBatches
+from tightrope.mechanisms.composed import composed
+from tightrope.mechanisms.sampled import Poisson, WithoutReplacement, WithReplacement, cut_batches
+from tightrope.mechanisms.shuffled import Shuffled
 from tightrope.mechanisms.stated import Stated
 from tightrope.theorems import Kind, Step, Theorem
 
@@ -32,6 +43,8 @@ class Route:
     steps: tuple[Step, ...]
     build: Callable[[], Profile]
     effort: int = 0  # above 0: left to compare; above 1: to nobody, it would take seconds
+    end: Fraction | None = None  # the last order of a line: there the whole curve gains more than a trifle
+    final: bool = False  # no other route can be better, even where this one is only an upper bound
 
 
 def _line(rule: Theorem[..., Any], mechanism: Mechanism) -> Step:
@@ -49,6 +62,7 @@ def exact_route(m: Mechanism) -> Route | None:
         "equal" if tight else "upper",
         (*known.steps, _line(loss_has_profile, m)),
         lambda: loss_has_profile(known.curve),
+        final=nothing_sharper(known.curve, known.kind == "equal"),
     )
 
 
@@ -118,7 +132,9 @@ def renyi_optimal_route(m: Mechanism) -> Route | None:
         return None
     curve: Renyi = _quickest(known.curve)
     steps = (*known.steps, _line(renyi_to_profile_optimally, m))
-    return Route("rdp-optimal", "upper", steps, lambda: renyi_to_profile_optimally(curve), effort=_effort(curve))
+    line = isinstance(curve, LinearRenyi)  # for zCDP it gains a millionth, which is left to compare
+    effort, end = (max(curve.effort, 1), curve.top) if line else (curve.effort, None)
+    return Route("rdp-optimal", "upper", steps, lambda: renyi_to_profile_optimally(curve), effort, end)
 
 
 def _quickest(curve: Renyi) -> Renyi:
@@ -132,18 +148,38 @@ def _quickest(curve: Renyi) -> Renyi:
     return curve
 
 
-def _effort(curve: Renyi) -> int:
-    """A searched optimum over all orders; for plain zCDP it gains a millionth, which is left to compare."""
-    return max(curve.effort, 1) if isinstance(curve, LinearRenyi) and curve.top is None else curve.effort
-
-
 MAKERS = (exact_route, optimal_route, gaussian_route, renyi_route, concentrated_route, renyi_optimal_route)
 
 
 def routes(m: Mechanism) -> list[Route]:
     """Every route, the tight ones first."""
+    if cut_batches(m):
+        return _cut_routes(m)
     found = [route for maker in MAKERS if (route := maker(m)) is not None]
     return sorted(found, key=lambda r: r.kind != "equal")
+
+
+def _cut_routes(m: Mechanism) -> list[Route]:
+    """The routes of the run whose batches are not cut, each with what the cuts cost."""
+    cuts: list[tuple[Cut, int]] = []
+    whole: list[Mechanism] = []
+    for part, n in terms(m).items():
+        if isinstance(part, Poisson) and part.max_batch is not None and part.population is not None:
+            cuts.append(((part.population, part.rate, part.max_batch), n))
+            whole.append(part.uncut * n)
+        else:
+            whole.append(part * n)
+    if any(cut_batches(part) for part in whole):
+        return []  # cut batches inside of groups or blocks
+    inner = routes(composed(*whole))
+    line = _line(cut_batches_cost_little, m)
+
+    def coupled(route: Route) -> Route:
+        return replace(
+            route, kind="upper", steps=(*route.steps, line), build=lambda: cut_batches_cost_little(route.build(), cuts)
+        )
+
+    return [coupled(route) for route in inner]
 
 
 def route_named(m: Mechanism, name: str) -> Route | None:
@@ -173,6 +209,23 @@ def lower_losses(m: Mechanism) -> Iterator[tuple[Loss, tuple[Step, ...]]]:
             yield loss_composes([(law, n)]), tuple(_counted(s, n) for s in steps)
         if not _easy(law) and (n > 1 or len(parts) > 1):
             yield law, steps
+    for part, n in terms(m).items():
+        yield from _shared(part, n)
+
+
+def _shared(part: Mechanism, times: int) -> Iterator[tuple[Loss, tuple[Step, ...]]]:
+    """Laws that shuffled reports, shuffled batches or an allocation attain, taken so often."""
+    if isinstance(part, Shuffled):
+        yield from _attained_by_shuffling(part)
+    if not isinstance(part, ShuffledBatches | Allocated) or part.steps == 1:
+        return
+    base = _attained_law(part.part)
+    for cuts in [] if base is None else sharing_cuts(base.curve, part.steps, times):
+        assert base is not None
+        law = loss_attained_by_sharing(base.curve, part.steps, cuts)
+        if law is not None:
+            steps = (*base.steps, _line(loss_attained_by_sharing, part))
+            yield loss_composes([(law, times)]), tuple(_counted(s, times) for s in steps)
 
 
 def _easy(law: Loss) -> bool:
@@ -180,9 +233,15 @@ def _easy(law: Loss) -> bool:
 
 
 def _attained(part: Mechanism) -> tuple[Loss, tuple[Step, ...]] | None:
-    known: Fact | None = fact(part, Loss)
-    if known is not None and known.kind == "equal" and all(p.composes for d in known.curve.directions for p, _ in d):
+    if isinstance(part, WithoutReplacement) and part.relation == "replace":
+        return _attained_by_sample(part, loss_attained_without_replacement, part.rate)
+    if isinstance(part, WithReplacement):
+        return _attained_by_sample(part, loss_attained_with_replacement, drawn_rates(part.size, part.population)[0])
+    known = _attained_law(part)
+    if known is not None:
         return known.curve, known.steps
+    if isinstance(part, Poisson) and part.relation == "replace" and part.max_batch is None:
+        return _attained_by_sample(part, loss_attained_by_poisson_replacement, part.rate)
     if isinstance(part, Stated):
         mu_squared = gaussian_instance(part)
         if mu_squared is not None:
@@ -190,3 +249,29 @@ def _attained(part: Mechanism) -> tuple[Loss, tuple[Step, ...]] | None:
                 Step(gaussian_instance.id, str(part), 1, f"μ² = {mu_squared}"),
             )
     return None
+
+
+def _attained_law(part: Mechanism) -> Fact | None:
+    known = fact(part, Loss)
+    if known is None or known.kind != "equal" or not all(p.composes for d in known.curve.directions for p, _ in d):
+        return None
+    return known
+
+
+def _attained_by_sample(
+    part: WithoutReplacement | WithReplacement | Poisson, rule: Theorem[[Loss, Fraction], Loss | None], rate: Fraction
+) -> tuple[Loss, tuple[Step, ...]] | None:
+    """One pair of data sets, on a base whose own law is attained."""
+    base = _attained_law(part.part)
+    law = None if base is None else rule(base.curve, rate)
+    if base is None or law is None:
+        return None
+    return law, (*base.steps, _line(rule, part))
+
+
+def _attained_by_shuffling(part: Shuffled) -> Iterator[tuple[Loss, tuple[Step, ...]]]:
+    """One user among others who all hold the second datum, on a base whose own law is attained."""
+    base = _attained_law(part.part)
+    law = None if base is None else loss_attained_by_shuffling(base.curve, part.users)
+    if base is not None and law is not None:
+        yield law, (*base.steps, _line(loss_attained_by_shuffling, part))

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from math import floor
 from typing import Any
 
 from tightrope.curves import approximate, pure, renyi
 from tightrope.curves.approximate import Approximate
 from tightrope.curves.concentrated import ZeroConcentrated
+from tightrope.curves.draws_loss import DrawsPair, drawn_rates
 from tightrope.curves.gaussian import GaussianDP
-from tightrope.curves.loss import Loss
+from tightrope.curves.glued_loss import glued_loss
+from tightrope.curves.loss import Loss, Pair
 from tightrope.curves.pure import Pure
 from tightrope.curves.renyi import Renyi
-from tightrope.curves.sampled_loss import glued_loss, poisson_loss
+from tightrope.curves.sampled_loss import poisson_loss, single
+from tightrope.curves.sampled_replace import loss_of_poisson_replacement, loss_of_poisson_replacement_by_quantiles
+from tightrope.curves.whole_orders import PoissonRenyi, WithoutReplacementRenyi
 from tightrope.mechanisms.composed import Grouped, Parallel
-from tightrope.mechanisms.sampled import Poisson, WithoutReplacement
-from tightrope.numerics.balls import INFINITY, Ball, ball
+from tightrope.mechanisms.sampled import Poisson, WithoutReplacement, WithReplacement
+from tightrope.numerics.balls import ball
 from tightrope.numerics.real import Real, largest
-from tightrope.numerics.sampled_moments import poisson_general, without_replacement_general
 from tightrope.theorems import Source, Theorem, theorem
 
-MOST_TERMS = 2000  # the general moment bounds sum over all whole orders up to the one asked
+Groups = Callable[[int], dict[type, Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +65,66 @@ def sampled(base: dict[type, Any], mechanism: Poisson | WithoutReplacement) -> I
         yield Sampled(Renyi, Renyi, renyi_rule, renyi_rule(base[Renyi], rate, pure_epsilon))
 
 
+def exchanged(base: dict[type, Any], rate: Fraction) -> Sampled | None:
+    """The law of a Poisson sample under replace, by the first theorem that knows it."""
+    if Loss not in base:
+        return None
+    for rule in (loss_of_poisson_replacement, loss_of_poisson_replacement_by_quantiles):
+        law = rule(base[Loss], rate)
+        if law is not None:
+            return Sampled(Loss, Loss, rule, law)
+    return None
+
+
+def drawn(mechanism: WithReplacement, groups: Groups) -> Iterator[Sampled]:
+    """Every conclusion about a sample with replacement; ``groups`` gives the curves of the base for j records."""
+    most = groups(mechanism.size)
+    for notion in (GaussianDP, ZeroConcentrated, Renyi):
+        if notion in most:
+            yield Sampled(notion, notion, sampling_never_hurts, most[notion])
+    if mechanism.population == 1:
+        if Loss in most:
+            yield Sampled(Loss, Loss, sampling_never_hurts, most[Loss])
+        return
+    law = loss_with_replacement(mechanism, groups)
+    if law is not None:
+        yield Sampled(Loss, Loss, loss_with_replacement, law)
+    if Pure in most and not most[Pure].epsilon.infinite:
+        rate = drawn_rates(mechanism.size, mechanism.population)[1]
+        yield Sampled(Pure, Pure, pure_with_replacement, pure_with_replacement(most[Pure], rate))
+
+
+@theorem(
+    of=Pure, gives=Pure, kind="upper", role="sampling", relation="replace", source=Source("balle2018privacy", "Thm 10")
+)
+def pure_with_replacement(c: Pure, rate: Fraction) -> Pure:
+    """m draws with replacement of which each record is taken with chance η: ε' = ln(1 + η(e^ε − 1)), ε that of m
+    records exchanged."""
+    return Pure(Real(None, lambda: (ball(rate) * c.epsilon.ball().expm1()).log1p()))
+
+
+@theorem(
+    of=Loss, gives=Loss, kind="upper", role="sampling", relation="replace", source=Source("balle2018privacy", "Thm 10")
+)
+def loss_with_replacement(mechanism: WithReplacement, groups: Groups) -> Loss | None:
+    """δ'(ε') ≤ Σ_j C(m,j)n^{−j}(1−1/n)^{m−j}·δ_j(ε) for e^{ε'} = 1 + η(e^ε − 1) and η = 1 − (1−1/n)^m, δ_j the
+    profile of j records exchanged; continued below 0 by duality."""
+
+    def pair(j: int) -> Pair:
+        known = groups(j)
+        law = known.get(Loss)
+        found = None if law is None or law.add is not None else single(law)
+        if found is None:
+            found = single(approximate.approximate_is_dominated_by_leaky_response(known[Approximate]))
+        assert found is not None
+        return found[0]
+
+    one = groups(1)
+    if (Loss not in one or one[Loss].add is not None or single(one[Loss]) is None) and Approximate not in one:
+        return None
+    return Loss(((DrawsPair(mechanism.part, mechanism.size, mechanism.population, pair), 1),))
+
+
 @theorem(
     of=Loss, gives=Loss, kind="equal", role="sampling", relation="add-remove", source=Source("zhu2022optimal", "Thm 11")
 )
@@ -86,65 +147,6 @@ def sampling_never_hurts(c: Any) -> Any:
     """A guarantee of the mechanism holds for the same mechanism on a random sample: mixtures are harder to tell
     apart."""
     return c
-
-
-class _WholeOrders(Renyi):
-    """A bound known at whole orders: linear in K between them, from K(0) = 0."""
-
-    def __init__(self, base: Renyi) -> None:
-        self.base = base
-
-    @property
-    def effort(self) -> int:
-        """Each value is a sum over all smaller whole orders."""
-        return 2
-
-    @property
-    def top(self) -> Fraction:  # type: ignore[override]  # found from the base
-        """The last whole order the base knows, and not beyond what is summed in reasonable time."""
-        known = MOST_TERMS if self.base.top is None else min(floor(self.base.top), MOST_TERMS)
-        return Fraction(max(known, 2))
-
-    @abstractmethod
-    def cumulant(self, order: int) -> Ball:
-        """K = (order − 1)·D at a whole order above 1."""
-
-    def divergence(self, order: Fraction) -> Ball:
-        """The chord of K between the whole orders around, or the value itself."""
-        if order > self.top:
-            return INFINITY
-        below = floor(order)
-        if order == below:
-            return self.cumulant(below) / (below - 1)
-        if below == 1:
-            return self.cumulant(2)
-        share = ball(order - below)
-        return ((1 - share) * self.cumulant(below) + share * self.cumulant(below + 1)) / ball(order - 1)
-
-
-class PoissonRenyi(_WholeOrders):
-    """The general bound for Poisson samples."""
-
-    def __init__(self, base: Renyi, rate: Fraction) -> None:
-        super().__init__(base)
-        self.rate = rate
-
-    def cumulant(self, order: int) -> Ball:
-        """Zhu and Wang's bound with its factor 3."""
-        return poisson_general(self.rate, order, lambda k: self.base.divergence(Fraction(k)))
-
-
-class WithoutReplacementRenyi(_WholeOrders):
-    """The bound of the lecture notes for samples without replacement."""
-
-    def __init__(self, base: Renyi, rate: Fraction, pure_epsilon: Real | None) -> None:
-        super().__init__(base)
-        self.rate, self.pure_epsilon = rate, pure_epsilon
-
-    def cumulant(self, order: int) -> Ball:
-        """Wang, Balle and Kasiviswanathan's Theorem 9."""
-        finite = None if self.pure_epsilon is None or self.pure_epsilon.infinite else self.pure_epsilon.ball()
-        return without_replacement_general(self.rate, order, lambda k: self.base.divergence(Fraction(k)), finite)
 
 
 @theorem(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tightrope.accounting.routes import Route, lower_losses, routes
+from tightrope.accounting.routes import Route, exact_route, lower_losses, routes
 from tightrope.curves.composed_loss import loss_has_profile
 from tightrope.curves.profile import Profile, Witness
 from tightrope.errors import NotCertified
@@ -29,6 +29,7 @@ class Answer:
     witness: Witness
 
 
+_SAME = 1 - Fraction(1, 10**12)  # a route that gains less than this is not solved
 NOTHING = Answer(Bound(0.0, math.inf), Bound(0.0, math.inf), "none", "upper", (), {})
 
 
@@ -52,7 +53,32 @@ def _answer(route: Route, bound: Bound, witness: Witness) -> Answer:
 
 def best_epsilon(m: Mechanism, delta: Fraction) -> Answer:
     """The least proved ε at this δ in (0, 1)."""
-    return _best(m, lambda route: epsilon_by(route, delta), lambda profile: profile.epsilon(delta)[0].lower, effort=0)
+
+    def by(route: Route, best: Answer) -> Answer | None:
+        profile, most = route.build(), best.bound.upper
+        if math.isfinite(most) and profile.misses(delta, Fraction(most) * _SAME):
+            return None  # it is no better
+        return _answer(route, *profile.epsilon(delta))
+
+    return _best(m, by, lambda profile: profile.epsilon(delta)[0].lower, effort=0)
+
+
+def tight_profile(m: Mechanism) -> Profile | None:
+    """The profile through the law of the loss where that says all; None where no such law is known."""
+    route = exact_route(m)
+    try:
+        return None if route is None or route.kind != "equal" else route.build()
+    except NotCertified:
+        return None
+
+
+def epsilon_estimate(m: Mechanism, delta: Fraction) -> float | None:
+    """About ε at this δ, for searches; None where there is no tight profile or it gives up."""
+    profile = tight_profile(m) if 0 < delta < 1 else None
+    try:
+        return None if profile is None else profile.estimate(delta)
+    except NotCertified:
+        return None
 
 
 def best_delta(m: Mechanism, epsilon: Fraction) -> Answer:
@@ -61,23 +87,31 @@ def best_delta(m: Mechanism, epsilon: Fraction) -> Answer:
     def lower(profile: Profile) -> float:
         return lower_float(profile.prove(epsilon, profile.find(epsilon)))
 
-    return _best(m, lambda route: delta_by(route, epsilon), lower, effort=1)
+    return _best(m, lambda route, _: delta_by(route, epsilon), lower, effort=1)
 
 
-def _best(m: Mechanism, by: Callable[[Route], Answer], lower: Callable[[Profile], float], effort: int) -> Answer:
+def _best(
+    m: Mechanism, by: Callable[[Route, Answer], Answer | None], lower: Callable[[Profile], float], effort: int
+) -> Answer:
     best, paired = NOTHING, False
     for route in routes(m):
-        if route.effort > effort or (route.name == "rdp-optimal" and (paired or best.route not in ("rdp", "zcdp"))):
-            continue  # it sharpens the Rényi routes by a trifle: worth the wait only where nothing else is known
+        if best.bound.upper == 0.0:
+            break
+        if not _worth(route, best, paired, effort):
+            continue
         try:
-            found = by(route)
+            found = by(route, best)
         except NotCertified:
             continue  # a route may give up: the next is still a proof
+        paired = paired or route.name in ("exact", "optimal")
+        if found is None:
+            continue
         if found.kind == "equal":
             return found
-        paired = paired or route.name in ("exact", "optimal")
         if found.bound.upper < best.bound.upper or best is NOTHING:
             best = found
+        if route.final:
+            break
     low = largest_lower(m, lower)
     return Answer(
         Bound(min(low, best.bound.upper), best.bound.upper),
@@ -87,6 +121,14 @@ def _best(m: Mechanism, by: Callable[[Route], Answer], lower: Callable[[Profile]
         best.steps,
         best.witness,
     )
+
+
+def _worth(route: Route, best: Answer, paired: bool, effort: int) -> bool:
+    """The whole Rényi curve sharpens the best order by a trifle: worth the wait only where nothing else is known."""
+    if route.name != "rdp-optimal":
+        return route.effort <= effort
+    at_end = route.end is not None and best.witness.get("order") == route.end
+    return not paired and best.route in ("rdp", "zcdp") and route.effort <= (1 if at_end else effort)
 
 
 def largest_lower(m: Mechanism, lower: Callable[[Profile], float]) -> float:

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from tightrope.accounting.ask import checked, claim
 from tightrope.accounting.claim import Claim, Question
+from tightrope.accounting.facts import fact
 from tightrope.accounting.routes import Route, exact_route, lower_losses, routes
 from tightrope.accounting.solve import Answer
 from tightrope.curves.composed_loss import MOST_ATOMS, evaluator
 from tightrope.curves.concentrated import joint_failure
+from tightrope.curves.contour_chart import ContourChart
 from tightrope.curves.contour_profile import contour_profile
 from tightrope.curves.loss import Call, FinitePair, Loss, NormalPair, Parts, merged
 from tightrope.curves.tradeoff import guarantees_have_tradeoff
 from tightrope.errors import NotCertified
 from tightrope.mechanisms.base import Mechanism
-from tightrope.numerics.balls import Ball, ball, between, lower_float, precision, sharp, upper_float
+from tightrope.numerics.balls import Ball, ball, between, lower_float, precision, sharp
 from tightrope.numerics.bound import Bound
-from tightrope.numerics.contour import ContourSum
 from tightrope.numerics.exact import Number, near, probability, shortest
 from tightrope.numerics.finite import FiniteSum
 from tightrope.numerics.normal import quantile, upper_tail
 from tightrope.numerics.real import largest
+from tightrope.numerics.valley import chord_bound, float_valley, valley
 from tightrope.theorems import Source, Step, theorem
 
 _BITS = 192
@@ -40,82 +42,58 @@ def profile_to_tradeoff(call: Call, fpr: Fraction) -> Bound:
         return call(point) + point.exp() * ball(fpr)
 
     with precision(_BITS):
-        x = _valley(missed)
-        lower = max(lower_float(1 - missed(x)), 0.0)
-        return Bound(lower, max(min(_chords(missed, x), Bound.rational(1 - fpr).upper), lower))
+        return _enclosed(missed, valley(missed), fpr)
 
 
-def _valley(f: Callable[[float], Ball]) -> float:
-    """A float near the minimiser over the real line: outward from 0 by doubling, then golden sections."""
-    values: dict[float, Ball] = {}
-
-    def at(x: float) -> Ball:
-        if x not in values:
-            values[x] = f(x).mid()
-        return values[x]
-
-    step, x, before = 1.0, 0.0, 0.0
-    direction = 1.0 if at(1e-3) <= at(-1e-3) else -1.0
-    while step < 1e18 and at(direction * step) < at(x):
-        before, x, step = x, direction * step, step * 2
-    left, right = sorted((direction * step, before if x else -direction * step))
-    golden = (math.sqrt(5) - 1) / 2
-    a, b = right - golden * (right - left), left + golden * (right - left)
-    for _ in range(90):
-        if at(a) <= at(b):
-            right, b = b, a
-            a = right - golden * (right - left)
-        else:
-            left, a = a, b
-            b = left + golden * (right - left)
-        if right - left < 1e-14 * max(1e-3, abs(left)):
-            break
-    return min(values, key=lambda p: values[p])
+def _enclosed(missed: Callable[[float], Ball], x: float, fpr: Fraction, finest: float = 1e-12) -> Bound:
+    """1 − the least of ``missed``, whose valley is near x."""
+    lower = max(lower_float(1 - missed(x)), 0.0)
+    upper = chord_bound(lambda y: missed(y) - 1, x, finest)
+    guessing = Bound.rational(1 - fpr).upper
+    return Bound(lower, max(guessing if upper is None else min(upper, guessing), lower))
 
 
-def _chords(f: Callable[[float], Ball], x: float) -> float:
-    """An upper bound on 1 − min f, f convex in e^x: chords through points on both sides, extended under the valley."""
-    for h in (1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2, 0.3):
-        low, high = x - h, x + h
-        middle, left, right = f(x), f(low), f(high)
-        if left >= middle and right >= middle:
-            before, after = Ball(x).exp() - Ball(low).exp(), Ball(high).exp() - Ball(x).exp()
-            drop = ((left - middle) * after / before).max((right - middle) * before / after).max(Ball(0))
-            return upper_float(1 - middle + drop)
-    return 1.0
+Curve = Callable[[Fraction], Bound]  # the trade-off of one direction
 
 
-def _one(parts: Parts, fpr: Fraction) -> Bound:
+def _curve(parts: Parts) -> Curve:
+    """The trade-off function of one direction; NotCertified when there is no way to it."""
     if all(isinstance(pair, FinitePair) for pair, _ in parts):
         atoms = FiniteSum([(pair.law, n) for pair, n in parts if isinstance(pair, FinitePair)])
         if atoms.exact and atoms.atoms(MOST_ATOMS) is not None:
-            return Bound.around(sharp(lambda: neyman_pearson(atoms, fpr)), 0.0, 1.0)
+            return lambda a: Bound.around(sharp(lambda: neyman_pearson(atoms, a)), 0.0, 1.0)
     whole = merged(parts)
     if len(whole) == 1 and isinstance(whole[0][0], NormalPair):
         mu = whole[0][0].mu
-        return Bound.around(sharp(lambda: upper_tail(mu() + quantile(ball(fpr)))), 0.0, 1.0)  # G_μ
+        return lambda a: Bound.around(sharp(lambda: upper_tail(mu() + quantile(ball(a)))), 0.0, 1.0)  # G_μ
     try:
-        return profile_to_tradeoff(evaluator(parts).call, fpr)
+        call = evaluator(parts).call
+        return lambda a: profile_to_tradeoff(call, a)
     except NotCertified:
         contour = contour_profile(Loss(parts))
         if contour is None:
             raise
-        return _on_contour(contour.sums[0], fpr)
+        return _ContourCurve(ContourChart(contour.sums[0], 1e-14))
 
 
-def _on_contour(total: ContourSum, fpr: Fraction) -> Bound:
-    """The valley is sought with float estimates, then three points on one contour prove it."""
-    a = near(fpr)
-    x = _valley(lambda y: Ball(math.exp(min(total.estimate(y), 0.0)) + a * math.exp(min(y, 700.0))))
-    plan = total.plan(x, 1e-14)
+class _ContourCurve:
+    """The valley is sought with float estimates, near the last one; then three points on one contour prove it."""
 
-    def missed(y: float) -> Ball:
-        point = Ball(y)
-        return total.call(point, plan) + point.exp() * ball(fpr)
+    def __init__(self, chart: ContourChart) -> None:
+        self._chart, self._last = chart, 0.0
 
-    with precision(plan.bits):
-        lower = max(lower_float(1 - missed(x)), 0.0)
-        return Bound(lower, max(min(_chords(missed, x), Bound.rational(1 - fpr).upper), lower))
+    def __call__(self, fpr: Fraction) -> Bound:
+        a, total = near(fpr), self._chart.total
+        x = float_valley(lambda y: math.exp(min(total.estimate(y), 0.0)) + a * math.exp(min(y, 700.0)), self._last)
+        self._last = x
+
+        def missed(y: float) -> Ball:
+            value = self._chart.call(Fraction(y))
+            with precision(_BITS):
+                return value + Ball(y).exp() * ball(fpr)
+
+        with precision(_BITS):
+            return _enclosed(missed, x, fpr, finest=1e-7)
 
 
 @theorem(
@@ -149,34 +127,48 @@ def tradeoff(mechanism: Mechanism, fpr: Number) -> Claim:
     >>> print(f"{tradeoff(Gaussian(sigma=1), fpr=0.05):.10f}")
     0.7404889771
     """
-    m = checked(mechanism)
-    a = probability("fpr", fpr)
-    question = Question("tradeoff", (("fpr", shortest(a)),))
+    return tradeoffs(checked(mechanism), [probability("fpr", fpr)])[0]
+
+
+def tradeoffs(m: Mechanism, fprs: Sequence[Fraction]) -> list[Claim]:
+    """The same at many false-positive rates, which share their work."""
     route = exact_route(m)
-    if route is not None:
-        try:
-            found = _exact(m, a)
-        except NotCertified:
-            found = None
-        if found is not None:
-            line = Step(profile_to_tradeoff.id, str(m))
-            bound = found if route.kind == "equal" else Bound(found.lower, max(_least_known(m, a), found.lower))
-            return claim(m, question, Answer(bound, found, "exact", route.kind, (*route.steps, line), {}))
-    return claim(m, question, _from_upper(m, a))
-
-
-def _exact(m: Mechanism, fpr: Fraction) -> Bound | None:
-    from tightrope.accounting.facts import fact
-
     law = fact(m, Loss)
-    assert law is not None
-    if fpr == 1:
-        return Bound(0.0, 0.0)
-    if fpr == 0:  # the best ε runs to ∞: what remains is the mass that gives the record away
-        leaks = [joint_failure([(pair.infinite(), n) for pair, n in parts]) for parts in law.curve.directions]
-        return Bound.around(sharp(lambda: 1 - largest(leaks).ball()), 0.0, 1.0)
-    found = [_one(parts, fpr) for parts in law.curve.directions]
-    return Bound(min(b.lower for b in found), min(b.upper for b in found))
+    exact = None if law is None else _Directions(law.curve)
+    found = {a: _answered(m, a, route, exact) for a in sorted(set(fprs), reverse=True)}  # so that ε rises
+    return [found[a] for a in fprs]
+
+
+def _answered(m: Mechanism, a: Fraction, route: Route | None, exact: _Directions | None) -> Claim:
+    question = Question("tradeoff", (("fpr", shortest(a)),))
+    found = None if exact is None else exact.at(a)
+    if found is None or route is None:
+        return claim(m, question, _from_upper(m, a))
+    line = Step(profile_to_tradeoff.id, str(m))
+    bound = found if route.kind == "equal" else Bound(found.lower, max(_least_known(m, a), found.lower))
+    return claim(m, question, Answer(bound, found, "exact", route.kind, (*route.steps, line), {}))
+
+
+class _Directions:
+    """The trade-off of a loss: the lesser of both directions."""
+
+    def __init__(self, law: Loss) -> None:
+        self._law = law
+        self._curves: list[Curve] | None = None
+
+    def at(self, fpr: Fraction) -> Bound | None:
+        """The trade-off at one point; None when it was not certified."""
+        if fpr == 1:
+            return Bound(0.0, 0.0)
+        if fpr == 0:  # the best ε runs to ∞: what remains is the mass that gives the record away
+            leaks = [joint_failure([(pair.infinite(), n) for pair, n in parts]) for parts in self._law.directions]
+            return Bound.around(sharp(lambda: 1 - largest(leaks).ball()), 0.0, 1.0)
+        try:
+            self._curves = self._curves or [_curve(parts) for parts in self._law.directions]
+            found = [curve(fpr) for curve in self._curves]
+        except NotCertified:
+            return None
+        return Bound(min(b.lower for b in found), min(b.upper for b in found))
 
 
 def _from_upper(m: Mechanism, fpr: Fraction) -> Answer:
@@ -217,7 +209,7 @@ def _least_known(m: Mechanism, fpr: Fraction) -> float:
     found = [Bound.rational(1 - fpr).upper]
     for law, _ in lower_losses(m):
         try:
-            found.append(min(_one(parts, fpr).upper for parts in law.directions))
+            found.append(min(_curve(parts)(fpr).upper for parts in law.directions))
         except NotCertified:
             continue
     return min(found)

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 
+from tightrope.accounting.ask import epsilon
+from tightrope.accounting.claim import Claim, rounded
+from tightrope.accounting.facts import terms
+from tightrope.curves.composed_loss import loss_has_profile
+from tightrope.curves.loss import loss_composes
+from tightrope.curves.shared_records import loss_attained_by_sharing, sharing_cuts
 from tightrope.errors import BadParameter
 from tightrope.mechanisms.base import Mechanism
-from tightrope.mechanisms.gaussian import Gaussian
+from tightrope.mechanisms.batches import ShuffledBatches
+from tightrope.mechanisms.gaussian import Gaussian, gaussian_mechanism_loss
 from tightrope.numerics.exact import Number, count, positive, probability
 
 SAMPLERS = ("poisson", "fixed", "shuffle")
@@ -28,8 +36,8 @@ def dpsgd(
 
     ``sampler`` must say how batches are really drawn. «poisson»: each record independently, add-remove. «fixed»: a
     uniformly random batch of fixed size, replace, where one record exchanged moves a clipped sum by twice the clipping
-    norm. «shuffle»: every record once per epoch in a data-independent order, replace: no amplification, one unsampled
-    step per epoch.
+    norm. «shuffle»: every record once per epoch, in a random order, replace: one unsampled step per epoch, never
+    Poisson's number; an epoch that was begun counts as whole.
 
     >>> print(dpsgd(1.1, batch_size=256, dataset_size=60000, epochs=10))
     gaussian(sigma=1.1).poisson(8/1875) * 2344
@@ -79,9 +87,80 @@ def _steps(rate: Fraction, steps: Number | None, epochs: Number | None) -> int:
 def _shuffled(sigma: Fraction, rate: Fraction, steps: Number | None, epochs: Number | None) -> Mechanism:
     if (steps is None) == (epochs is None):
         raise BadParameter("steps", steps, "exactly one of steps and epochs must be given")
-    passes = (
-        ceil(positive("epochs", epochs))
-        if epochs is not None
-        else ceil(count("steps", steps if steps is not None else 0, 0) * rate)
-    )
-    return Gaussian(sigma, 2) * passes
+    if steps is not None:
+        passes = ceil(count("steps", steps, 0) * rate)
+    else:
+        assert epochs is not None
+        passes = ceil(positive("epochs", epochs))
+    if rate == 0:
+        return Gaussian(sigma, 2) * 0  # no record is ever used
+    return Gaussian(sigma, 2).shuffled_batches(ceil(1 / rate)) * passes
+
+
+@dataclass(frozen=True)
+class Samplers:
+    """One training run under each way of drawing its batches: what it costs in ε at one δ.
+
+    ``zeroed``: what shuffled batches cost at least if a record is not exchanged but its gradient set to 0, which is
+    what comes closest to Poisson's add-remove (Chua et al. 2024).
+    """
+
+    poisson: Claim
+    fixed: Claim | None
+    shuffle: Claim
+    zeroed: float
+
+    def __str__(self) -> str:
+        rows = [("poisson", self.poisson), ("fixed", self.fixed), ("shuffle", self.shuffle)]
+        lines = [f"{'sampler':<9}{'relation':<12}{'at least':>12}{'at most':>12}"]
+        for name, claim in rows:
+            if claim is not None:
+                low, high = rounded(claim.lower, "#.6g", up=False), rounded(claim.upper, "#.6g", up=True)
+                lines.append(f"{name:<9}{claim.relation:<12}{low:>12}{high:>12}")
+        low = rounded(self.zeroed, "#.6g", up=False)
+        return "\n".join([*lines, f"{'shuffle':<9}{'zero-out':<12}{low:>12}"])
+
+
+def samplers(
+    noise_multiplier: Number,
+    *,
+    delta: Number,
+    sample_rate: Number | None = None,
+    steps: Number | None = None,
+    batch_size: Number | None = None,
+    dataset_size: Number | None = None,
+    epochs: Number | None = None,
+) -> Samplers:
+    """What a training run costs if its batches are Poisson samples, of fixed size (if sizes are given), or shuffled.
+
+    Poisson's number is not a bound for shuffled batches, which cost at least ``shuffle.lower``.
+
+    >>> print(samplers(0.5, delta=1e-6, sample_rate=1e-4, epochs=1))
+    sampler  relation        at least     at most
+    poisson  add-remove       1.95322     1.95323
+    shuffle  replace          15.4475     26.3570
+    shuffle  zero-out         10.9958
+    """
+    given = {"sample_rate": sample_rate, "batch_size": batch_size, "dataset_size": dataset_size}
+    runs = {
+        name: epsilon(dpsgd(noise_multiplier, **given, steps=steps, epochs=epochs, sampler=name), delta)
+        for name in SAMPLERS
+        if name != "fixed" or batch_size is not None
+    }
+    return Samplers(runs["poisson"], runs.get("fixed"), runs["shuffle"], _zeroed(runs["shuffle"].mechanism, delta))
+
+
+def _zeroed(run: Mechanism, delta: Number) -> float:
+    """The largest ε that shuffled batches are proved to exceed when one record's gradient may be set to 0."""
+    best, d = 0.0, probability("delta", delta)
+    for part, times in terms(run).items() if 0 < d < 1 else ():
+        if not isinstance(part, ShuffledBatches):  # one batch an epoch: a clipped sum moves by the clipping norm
+            assert isinstance(part, Gaussian)
+            return epsilon(Gaussian(part.sigma) * times, d).lower
+        assert isinstance(part.part, Gaussian)
+        base = gaussian_mechanism_loss(part.part)
+        for cuts in sharing_cuts(base, part.steps, times):
+            law = loss_attained_by_sharing(base, part.steps, cuts, Fraction(1, 2))
+            if law is not None:
+                best = max(best, loss_has_profile(loss_composes([(law, times)])).epsilon(d)[0].lower)
+    return best

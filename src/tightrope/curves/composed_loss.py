@@ -6,26 +6,32 @@ finite laws (atoms): δ(x) = Σ p_i δ_smooth(x − l_i) + mass at ∞. Normal p
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
+from tightrope.curves.blurred_profile import blurred_profile
 from tightrope.curves.concentrated import joint_failure
-from tightrope.curves.contour_profile import contour_profile
-from tightrope.curves.loss import Call, FinitePair, Loss, NormalPair, Parts, loss_has_renyi, merged
+from tightrope.curves.contour_profile import contour_profile, transforms
+from tightrope.curves.draws_loss import DrawsProfile, has_draws
+from tightrope.curves.glued_loss import split_glued_profile
+from tightrope.curves.loss import Call, FinitePair, Loss, NormalPair, Parts, merged
 from tightrope.curves.profile import DirectProfile, Profile
-from tightrope.curves.renyi_profile import renyi_to_profile
+from tightrope.curves.ways import Way, Ways
+from tightrope.curves.windowed_profile import rare, windowed_profile
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball
-from tightrope.numerics.exact import near
+from tightrope.numerics.contour_floats import saddle_start
 from tightrope.numerics.finite import FiniteSum
 from tightrope.numerics.real import largest
 from tightrope.numerics.search import Start
 from tightrope.theorems import Source, theorem
 
+SEVERAL = 6  # copies from which on a guess saves more than it costs
+SHORT = 20.0  # milliseconds that an exact sum may take for each point before an integral is tried
+FEW_ATOMS = 60  # the same as atoms around a closed form
 MOST_GRIDDED = 400  # copies that a certified grid multiplies out; more would take a second for each point
-LONG = 1000  # copies from which on a guess saves more than it costs
 MOST_ATOMS = 4000  # more atoms around a smooth part would take longer than a second to search over
 
 
@@ -38,17 +44,18 @@ class Evaluator:
     method: str
 
 
-def evaluator(parts: Parts) -> Evaluator:
-    """The hockey-stick of the product of pairs; NotCertified when no closed form or exact sum is known for it."""
+def evaluator(parts: Parts, quick: bool = False) -> Evaluator:
+    """The hockey-stick of the product of pairs; NotCertified when no closed form or exact sum is known for it, or
+    (``quick``) none of a few milliseconds."""
     parts = merged(parts)
     smooth = [(pair, n) for pair, n in parts if not isinstance(pair, FinitePair)]
     finite = [(pair.law, n) for pair, n in parts if isinstance(pair, FinitePair)]
     if not smooth:
         total = FiniteSum(finite)
-        if not total.exact and sum(n for _, n in finite) > MOST_GRIDDED:
-            raise NotCertified(
-                "the exact profile", "the atoms lie on no common lattice, and a grid for them would take long"
-            )
+        if not total.exact and (quick or sum(n for _, n in finite) > MOST_GRIDDED):
+            raise NotCertified("the exact profile", "the atoms lie on no common lattice")
+        if quick and total.patience > SHORT:
+            raise NotCertified("the exact profile", "the composed atoms are many")
         return Evaluator(total.call, total.exact, "sum over the composed atoms")
     if len(smooth) > 1:
         raise NotCertified("the exact profile", "more than one part has a continuous loss")
@@ -59,15 +66,16 @@ def evaluator(parts: Parts) -> Evaluator:
     if not finite:
         method = "Gaussian closed form" if isinstance(pair, NormalPair) else "closed form"
         return Evaluator(call, True, method)
-    return _around_atoms(call, FiniteSum(finite))
+    most = MOST_ATOMS if not quick else FEW_ATOMS if isinstance(pair, NormalPair) or n == 1 else 1
+    return _around_atoms(call, FiniteSum(finite), most)
 
 
-def _around_atoms(call: Call, atoms: FiniteSum) -> Evaluator:
-    if not atoms.exact or atoms.atoms(MOST_ATOMS) is None:
-        raise NotCertified("the exact profile", f"more than {MOST_ATOMS} atoms around a continuous part")
+def _around_atoms(call: Call, atoms: FiniteSum, most: int) -> Evaluator:
+    if not atoms.exact or atoms.atoms(most) is None:
+        raise NotCertified("the exact profile", f"more than {most} atoms around a continuous part")
 
     def mixed(x: Ball) -> Ball:
-        listed = atoms.atoms(MOST_ATOMS)
+        listed = atoms.atoms(most)
         assert listed is not None
         return atoms.infinite() + sum((mass * call(x - value) for value, mass in listed), Ball(0))
 
@@ -77,28 +85,48 @@ def _around_atoms(call: Call, atoms: FiniteSum) -> Evaluator:
 @theorem(of=Loss, gives=Profile, kind="equal", role="profile", source=Source("balle2018privacy", "Thm 2"))
 def loss_has_profile(c: Loss) -> Profile:
     """δ(ε) = E[(1 − e^{ε−L})₊], the larger of both directions."""
+    if has_draws(c):
+        return DrawsProfile(c, loss_has_profile)
     try:
-        found = [evaluator(parts) for parts in c.directions]
+        return _summed(c, quick=True)
     except NotCertified:
-        contour = contour_profile(c)
-        if contour is None:
-            raise
-        return contour
+        return _by_contour(c)
+
+
+def _summed(c: Loss, quick: bool) -> Profile:
+    """By closed forms and exact sums."""
+    found = [evaluator(parts, quick) for parts in c.directions]
     leak = largest([joint_failure([(pair.infinite(), n) for pair, n in parts]) for parts in c.directions])
-    return DirectProfile(tuple(f.call for f in found), all(f.exact for f in found), leak, _chernoff(c))
+    return DirectProfile(tuple(f.call for f in found), all(f.exact for f in found), leak, _start(c))
 
 
-def _chernoff(c: Loss) -> Callable[[Fraction], Start | None] | None:
-    """For long sums, the ε that the Rényi curve proves: a little too large, and a good place to start."""
-    if all(n <= LONG for parts in c.directions for _, n in parts):
+def _by_contour(c: Loss) -> Profile:
+    """By a contour integral: as it stands where the transform decays, with a tiny normal loss added where it does not;
+    in the last resort by long sums."""
+    ways: list[Way] = [("contour", partial(contour_profile, c)), ("windowed", partial(windowed_profile, c))]
+    if rare(c):
+        ways.reverse()
+    ways.append(("split", partial(split_glued_profile, c)))
+    ways.append(("blurred", partial(blurred_profile, c)))
+    if all(not pair.decays for parts in c.directions for pair, _ in parts):
+        ways.reverse()
+    return Ways((*ways, ("sum", partial(_summed, c, quick=False))))
+
+
+def _start(c: Loss) -> Callable[[Fraction], Start | None] | None:
+    """For sums of several losses, about where δ is that small: the saddle point of the integrand, in floats."""
+    if all(n < SEVERAL for parts in c.directions for _, n in parts):
         return None
-    curve = loss_has_renyi(c)
 
     def start(delta: Fraction) -> Start | None:
-        if curve is None:
-            return None
-        bound, witness = renyi_to_profile(curve).epsilon(delta)
-        return (bound.upper, 1 - near(witness["order"])) if 0 < bound.upper < math.inf else None
+        found = []
+        for parts in c.directions:
+            known = transforms(parts)
+            if known is None:
+                return None
+            found.append(saddle_start(known, delta))
+        starts = [one for one in found if one is not None]
+        return max(starts) if starts else None
 
     return start
 

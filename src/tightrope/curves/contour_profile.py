@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, lru_cache, partial
 
-from tightrope.curves.loss import Loss, Parts, merged
+from tightrope.curves.contour_chart import ProfileChart
+from tightrope.curves.lesser_direction import bounded_by, chernoff_bound
+from tightrope.curves.loss import Loss, Pair, Parts, merged
 from tightrope.curves.profile import Profile, Witness, within_unit
 from tightrope.errors import NotCertified, TightropeError
 from tightrope.numerics.balls import Ball, ball, precision, sharp
@@ -17,6 +19,7 @@ from tightrope.numerics.bound import Bound
 from tightrope.numerics.contour import ContourSum, Plan
 from tightrope.numerics.exact import near
 from tightrope.numerics.real import Real, largest
+from tightrope.numerics.transform import Transform
 
 _RELATIVE = 1e-12
 _STEPS = tuple(10.0**k for k in range(-14, -3))
@@ -38,12 +41,20 @@ class ContourProfile(Profile):
         x = near(epsilon)
         estimates = [_estimate(total, x) for total in self.sums]
         worse = max(range(len(self.sums)), key=lambda i: estimates[i])
-        witness: Witness = {"direction": worse, **_written(self.sums[worse].plan(x, _RELATIVE))}
+        return self._witness(x, worse, estimates[worse])
+
+    def _witness(self, x: float, worse: int, level: float, relative: float = _RELATIVE) -> Witness:
+        """``level``: about ln δ at x in the worse direction."""
+        witness: Witness = {"direction": worse, **_written(self.sums[worse].plan(x, relative))}
         for i, total in enumerate(self.sums):
             if i == worse:
                 continue
-            t = _bounded_by(total, x, estimates[worse] - 1e-6)
-            witness["other"] = {"t": t} if t is not None else _written(total.plan(x, _RELATIVE))
+            t = bounded_by(total, x, level - 1e-6)
+            if t is not None:
+                witness["other"] = {"t": t}
+            else:  # it only has to be told from the worse one
+                apart = (level - _estimate(total, x)) / 8
+                witness["other"] = _written(total.plan(x, min(max(apart, relative), 1e-2)))
         return witness
 
     def prove(self, epsilon: Fraction, witness: Witness) -> Ball:
@@ -64,38 +75,79 @@ class ContourProfile(Profile):
 
     def epsilon(self, delta: Fraction) -> tuple[Bound, Witness]:
         """Solve in floats, then prove both sides of the solution on one contour."""
+        ends = self._at_an_end(delta)
+        if ends is not None:
+            return ends
+        goal = _log(delta)
+        with _floats():
+            worse, x = self._crossing(goal)
+            if not x > 0:
+                return self._at_zero(delta)
+            witness = self._witness(x, worse, goal)
+            x = self.sums[int(witness["direction"])].polished(x, goal, _plan(witness))
+        return _enclosed(x, delta, lambda at: self.prove(at, witness)), witness
+
+    def _at_an_end(self, delta: Fraction) -> tuple[Bound, Witness] | None:
+        """∞ where the mass there exceeds δ, 0 where δ exceeds the total variation."""
         leaks = [sharp(total.infinite) for total in self.sums]
         with precision(160):
             if any(leak >= ball(delta) for leak in leaks):
                 return Bound(math.inf if any(leak > ball(delta) for leak in leaks) else 0.0, math.inf), {}
             if self._distance() <= ball(delta):
                 return Bound(0.0, 0.0), {"distance": "the parts' total variations"}
-        goal = math.log(delta.numerator) - math.log(delta.denominator)
+        return None
+
+    def epsilons(self, deltas: Sequence[Fraction]) -> list[Bound | None]:
+        """ε at many δ from a few contours; None where none was found."""
+        found: dict[Fraction, Bound | None] = dict.fromkeys(sorted(set(deltas), reverse=True))
+        for delta in found:
+            ends = self._at_an_end(delta)
+            with suppress(NotCertified), _floats():
+                found[delta] = self._charted(delta) if ends is None else ends[0]
+        return [found[delta] for delta in deltas]
+
+    def _charted(self, delta: Fraction) -> Bound:
+        goal = _log(delta)
+        worse, x = self._crossing(goal)
+        if not x > 0:
+            return self._at_zero(delta)[0]
+        return _enclosed(self._chart.charts[worse].polished(x, goal), delta, self._chart.delta)
+
+    def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
+        """δ at many ε from a few contours; None where none was found."""
+        found: dict[Fraction, Ball | None] = dict.fromkeys(sorted(set(epsilons)))
+        for x in found:
+            with suppress(NotCertified), _floats():
+                found[x] = within_unit(self._chart.delta(x))
+        return [found[x] for x in epsilons]
+
+    @cached_property
+    def _chart(self) -> ProfileChart:
+        return ProfileChart(self.sums)
+
+    def estimate(self, delta: Fraction) -> float:
+        """About ε, in floats."""
         with _floats():
-            x = max(_root(total, goal) for total in self.sums)
-            if not x > 0:
-                return self._at_zero(delta)
-            witness = self.find(Fraction(x))
-            x = self.sums[int(witness["direction"])].polished(x, goal, _plan(witness))
-        upper = next((e for e in _around(x, 1) if self._compares(e, witness, delta, below=True)), None)
-        if upper is None:
-            raise NotCertified("the exact profile", f"no contour proved an ε near {x:.6g}")
-        lower = next((e for e in _around(x, -1) if self._compares(e, witness, delta, below=False)), 0.0)
-        return Bound(lower, upper), witness
+            return max(self._crossing(_log(delta))[1], 0.0)
+
+    def _crossing(self, goal: float) -> tuple[int, float]:
+        """The direction whose ln δ falls to ``goal`` last, and about where."""
+        worse, x = 0, _root(self.sums[0], goal)
+        for i, total in enumerate(self.sums[1:], 1):
+            if not (x > 0 and total.infinite().is_zero() and total.chernoff(x)[0] < goal):  # else it crosses before x
+                worse, x = max((worse, x), (i, _root(total, goal)), key=lambda found: found[1])
+        return worse, x
 
     def _distance(self) -> Ball:
         return sharp(self.distance.ball, bits=40)
 
     def _at_zero(self, delta: Fraction) -> tuple[Bound, Witness]:
         witness = self.find(Fraction(0))
-        if not self._compares(0.0, witness, delta, below=True):
-            raise NotCertified("the exact profile", "ε is too close to 0 to be told from it")
-        return Bound(0.0, 0.0), witness
-
-    def _compares(self, x: float, witness: Witness, delta: Fraction, below: bool) -> bool:
-        value = self.prove(Fraction(x), witness)
+        value = self.prove(Fraction(0), witness)
         with precision(200):
-            return bool(value <= ball(delta)) if below else bool(value > ball(delta))
+            if not value <= ball(delta):
+                raise NotCertified("the exact profile", "ε is too close to 0 to be told from it")
+        return Bound(0.0, 0.0), witness
 
 
 @contextmanager
@@ -112,20 +164,6 @@ def _floats() -> Iterator[None]:
         raise NotCertified("a contour integral", f"the search left the range of floats ({wrong})") from None
 
 
-def _bounded_by(total: ContourSum, x: float, level: float) -> Fraction | None:
-    """A t at which the Chernoff bound is proved to stay below e^level, if one is found quickly."""
-    first = min(max(total.chernoff(x)[1], 1e-3), 1e9)
-    for t in (first, 1.0, 8.0, 64.0, 512.0, 4096.0):
-        at = Fraction(t).limit_denominator(1024)
-        try:
-            with precision(128):
-                if at > 0 and total.upper(Ball(x), at) <= Ball(level).exp():
-                    return at
-        except NotCertified:  # too far out for this law: a smaller t may do
-            continue
-    return None
-
-
 def _estimate(total: ContourSum, x: float) -> float:
     try:
         return total.estimate(x)
@@ -140,8 +178,22 @@ def _root(total: ContourSum, goal: float) -> float:
         return 0.0
 
 
-def _around(x: float, sign: int) -> list[float]:
-    return [x * (1 + sign * step) for step in _STEPS]
+def _log(delta: Fraction) -> float:
+    return math.log(delta.numerator) - math.log(delta.denominator)
+
+
+def _enclosed(x: float, delta: Fraction, prove: Callable[[Fraction], Ball]) -> Bound:
+    """Both sides of the solution near x, each proved where it is returned; 0 if no lower side is."""
+
+    def compares(at: float, below: bool) -> bool:
+        value = prove(Fraction(at))
+        with precision(200):
+            return bool(value <= ball(delta)) if below else bool(value > ball(delta))
+
+    upper = next((e for step in _STEPS if compares(e := x * (1 + step), below=True)), None)
+    if upper is None:
+        raise NotCertified("the exact profile", f"no contour proved an ε near {x:.6g}")
+    return Bound(next((e for step in _STEPS if compares(e := x * (1 - step), below=False)), 0.0), upper)
 
 
 def _written(plan: Plan) -> Witness:
@@ -156,24 +208,32 @@ def _other(total: ContourSum, epsilon: Fraction, witness: Witness) -> Ball:
     if "eta" in witness:
         with precision(int(witness["bits"])):
             return total.call(ball(epsilon), _plan(witness))
-    t = Fraction(witness["t"])
-    if t <= 0:
-        raise NotCertified("the lesser direction", f"Chernoff's bound needs t > 0, not {t}")
-    with precision(128):
-        return Ball(0).union(total.upper(ball(epsilon), t))
+    return chernoff_bound(total, epsilon, Fraction(witness["t"]))
 
 
 def contour_profile(loss: Loss) -> ContourProfile | None:
     """The contour of each direction; None when a part has no transform."""
     sums = []
     for parts in loss.directions:
-        found = [(pair.transform(), n) for pair, n in merged(parts)]
-        known = [(transform, n) for transform, n in found if transform is not None]
-        if len(known) < len(found):
+        known = transforms(parts)
+        if known is None:
             return None
         sums.append(ContourSum(known))
     sizes = [Real(None, partial(_total_variation, merged(parts))) for parts in loss.directions]
     return ContourProfile(tuple(sums), largest(sizes))
+
+
+def transforms(parts: Parts) -> list[tuple[Transform, int]] | None:
+    """The transform of every pair, with its number of copies; None when one has none."""
+    found = [(_transform(pair), n) for pair, n in merged(parts)]
+    known = [(transform, n) for transform, n in found if transform is not None]
+    return known if len(known) == len(found) else None
+
+
+@lru_cache(maxsize=512)
+def _transform(pair: Pair) -> Transform | None:
+    """One object for a pair in all compositions, which remembers what it was asked."""
+    return pair.transform()
 
 
 def _total_variation(parts: Parts) -> Ball:

@@ -6,10 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import partial
-from math import frexp, inf, isqrt
+from functools import cached_property, partial
+from math import exp, expm1, frexp, inf, isfinite, isqrt, log, log1p
 
-from tightrope.curves.renyi import Renyi
 from tightrope.numerics.balls import INFINITY, Ball, ball, precision
 from tightrope.numerics.finite import FiniteLaw
 from tightrope.numerics.normal import normal_call, upper_tail
@@ -38,12 +37,26 @@ def _middle(evaluate: Callable[[Fraction], Ball | None], at: float) -> float:
     return float(value.mid()) if value is not None and value.is_finite() else inf
 
 
+def log_mean_float(atoms: Sequence[tuple[float, float]], s: float) -> float | None:
+    """ln Σ m·e^{sv} over atoms (v, m) of total mass 1; None where floats overflow or cancel."""
+    top = max((s * v for v, _ in atoms), default=inf)
+    if not isfinite(top):
+        return None
+    if top > 30:
+        return top + log(sum(m * exp(s * v - top) for v, m in atoms))
+    terms = [m * expm1(s * v) for v, m in atoms]
+    value = sum(terms)
+    return log1p(value) if value > 1e-7 * sum(map(abs, terms)) else None
+
+
 class Pair(ABC):
     """One ordered pair (P, Q), seen through the law of L = ln dP/dQ under P (with a mass at +∞ where Q has none)."""
 
     words = "a known law"  # what the law of the loss is, for explanations
     effort = 0  # what a cumulant in floats costs: 0 microseconds, 1 a tenth of a millisecond, 2 more
+    decays = True  # False: the transform does not fall along vertical lines, since the losses are atoms
     composes = True  # False: the profile is a supremum over several pairs, so a product of it only overstates
+    shifted = False  # True: log-concave noise against its shift, and the opposite shift fits the description as well
 
     @abstractmethod
     def call(self, x: Ball) -> Ball:
@@ -93,6 +106,14 @@ class Pair(ABC):
         """The same after a Poisson sample in which a record is removed or added."""
         return None
 
+    def exchanged(self, rate: Fraction) -> Pair | None:  # noqa: ARG002 - unknown by default
+        """The pair of a Poisson sample under replace, where noise of this law is added, if there is a formula."""
+        return None
+
+    def glued_transform(self, rate: Fraction) -> Transform | None:  # noqa: ARG002 - unknown by default
+        """The transform after sampling without replacement under replace."""
+        return None
+
     def glued_cumulant(self, rate: Fraction, s: Fraction) -> Ball | None:  # noqa: ARG002 - unknown by default
         """ln E[e^{sL}] after sampling without replacement under replace, where a formula is known."""
         return None
@@ -132,6 +153,12 @@ class NormalPair(Pair):
     def cumulant(self, s: Fraction) -> Ball:
         """s(s+1)μ²/2."""
         return self.mu_squared.ball() * ball(s * (s + 1) / 2)
+
+    def approximate_cumulants(self, points: Sequence[float]) -> list[float]:
+        """The same in floats."""
+        with precision(64):
+            half = float(self.mu_squared.ball().mid()) / 2
+        return [half * s * (s + 1) for s in points]
 
     def mean(self) -> Ball:
         """μ²/2."""
@@ -174,7 +201,10 @@ class FinitePair(Pair):
 
     key: Hashable
     law: FiniteLaw = field(compare=False)
+    composes: bool = field(default=True, compare=False)
+    shifted: bool = field(default=False, compare=False)
     words = "one of finitely many values"
+    decays = False
 
     def _sum(self, evaluate: Callable[[Ball, Ball], Ball]) -> Ball:
         pairs = zip(self.law.values, self.law.masses, strict=True)
@@ -195,6 +225,20 @@ class FinitePair(Pair):
         if self.law.infinite.rational != 0:
             return INFINITY
         return self._sum(lambda v, m: m * (v * ball(s)).expm1()).log1p()
+
+    @cached_property
+    def _floats(self) -> list[tuple[float, float]]:
+        with precision(64):
+            balls = [(v.ball().mid(), m.ball().mid()) for v, m in zip(self.law.values, self.law.masses, strict=True)]
+            pairs = [(float(v), float(m)) for v, m in balls]
+        return [(v, m) for v, m in pairs if m > 0]
+
+    def approximate_cumulants(self, points: Sequence[float]) -> list[float]:
+        """The same in floats, and in balls where floats would cancel."""
+        if self.law.infinite.rational != 0:
+            return [inf] * len(points)
+        found = [log_mean_float(self._floats, s) for s in points]
+        return [_middle(self.cumulant, s) if k is None else k for s, k in zip(points, found, strict=True)]
 
     def mean(self) -> Ball:
         """Σ p_i l_i."""
@@ -279,50 +323,3 @@ def loss_composes(parts: list[tuple[Loss, int]]) -> Loss:
         return Loss(remove)
     add = merged(tuple((pair, n * k) for loss, k in parts for pair, n in loss.directions[-1]))
     return Loss(remove, add)
-
-
-@dataclass(frozen=True, eq=False)
-class LossRenyi(Renyi):
-    """The exact Rényi curve of a loss law, in the worse direction at each order."""
-
-    loss: Loss
-
-    def divergence(self, order: Fraction) -> Ball:
-        """max over directions of ΣK(λ)/λ."""
-        values = [self._one(parts, order) for parts in self.loss.directions]
-        return _largest(values)
-
-    @staticmethod
-    def _one(parts: Parts, order: Fraction) -> Ball:
-        value = Ball(0)
-        for pair, n in parts:
-            cumulant = pair.cumulant(order - 1)
-            assert cumulant is not None
-            value += cumulant * n
-        return value / ball(order - 1)
-
-    def approximations(self, orders: Sequence[float]) -> list[float]:
-        """The same in floats; pairs with a float formula of their own use it."""
-        found = []
-        for parts in self.loss.directions:
-            columns = [[k * n for k in pair.approximate_cumulants([o - 1 for o in orders])] for pair, n in parts]
-            found.append([sum(column) / (o - 1) for o, *column in zip(orders, *columns, strict=True)])
-        return [max(column) for column in zip(*found, strict=True)]
-
-    def approximate(self, order: float) -> float:
-        """One order."""
-        return self.approximations([order])[0]
-
-    @property
-    def effort(self) -> int:
-        """That of the slowest pair."""
-        return max((pair.effort for parts in self.loss.directions for pair, _ in parts), default=0)
-
-
-@theorem(of=Loss, gives=Renyi, kind="equal", source=Source("mironov2017renyi", "Def. 4"))
-def loss_has_renyi(c: Loss) -> Renyi | None:
-    """D_α(P‖Q) = ln E_P[e^{(α−1)L}]/(α − 1)."""
-    probe = Fraction(2)
-    if any(pair.cumulant(probe) is None for parts in c.directions for pair, _ in parts):
-        return None
-    return LossRenyi(c)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from typing import Any
 
+from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, precision, sharp
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.real import ZERO, Real
@@ -34,6 +35,34 @@ class Profile(ABC):
     def near(self, delta: Fraction) -> Start | None:  # noqa: ARG002 - no guess in general
         """An ε near that one, and the slope of ln δ there."""
         return None
+
+    def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
+        """The bound on δ at each of many ε, which may share their work; None where it was not found."""
+        return [self._delta(x) for x in epsilons]
+
+    def epsilons(self, deltas: Sequence[Fraction]) -> list[Bound | None]:
+        """The least ε at each of many δ, likewise."""
+        return [self._epsilon(delta) for delta in deltas]
+
+    def _delta(self, epsilon: Fraction) -> Ball | None:
+        try:
+            return self.prove(epsilon, self.find(epsilon))
+        except NotCertified:
+            return None
+
+    def _epsilon(self, delta: Fraction) -> Bound | None:
+        try:
+            return self.epsilon(delta)[0]
+        except NotCertified:
+            return None
+
+    def estimate(self, delta: Fraction) -> float:
+        """About that ε, for searches: the end of a proof where nothing quicker is known."""
+        return self.epsilon(delta)[0].upper
+
+    def misses(self, delta: Fraction, epsilon: Fraction) -> bool:  # noqa: ARG002 - a search costs as much as a solution
+        """Whether it is quickly seen that δ(ε) exceeds delta."""
+        return False
 
     def epsilon(self, delta: Fraction) -> tuple[Bound, Witness]:
         """The least ε with δ(ε) ≤ delta, enclosed, and its witness."""
@@ -83,6 +112,11 @@ class DirectProfile(Profile):
                 return Bound(math.inf, math.inf), {}
         return super().epsilon(delta)
 
+    def misses(self, delta: Fraction, epsilon: Fraction) -> bool:
+        """One value of the formula tells."""
+        with precision(128):
+            return any(call(ball(epsilon)) > ball(delta) for call in self.calls)
+
     def find(self, epsilon: Fraction) -> Witness:  # noqa: ARG002 - nothing to search for
         """No witness is needed."""
         return {}
@@ -125,9 +159,12 @@ class LeakyProfile(Profile):
             return within_unit(leak + (1 - leak) * inner)
 
     def epsilon(self, delta: Fraction) -> tuple[Bound, Witness]:
-        """Infinite when the leak alone exceeds delta."""
+        """Infinite when the leak alone exceeds delta; else the base's at what is left of delta."""
+        leak = self.leak.rational
+        if leak is not None and leak < delta:
+            return self.base.epsilon((delta - leak) / (1 - leak))
         leaks = sharp(self.leak.ball)
         with precision(160):
-            if leaks >= ball(delta):
+            if leak == delta or leaks >= ball(delta):
                 return Bound(0.0 if not leaks > ball(delta) else math.inf, math.inf), {}
         return super().epsilon(delta)

@@ -11,8 +11,10 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from tightrope.numerics.balls import INFINITY, Ball, ball, precision
+from tightrope.numerics.exact import near
 from tightrope.numerics.real import ZERO, Real
 from tightrope.theorems import Source, theorem
 
@@ -22,7 +24,10 @@ MOST_FOR_GROUPS = 200
 class Renyi(ABC):
     """An upper bound on the Rényi divergence of both ordered pairs, at every order above 1."""
 
-    top: Fraction | None = None  # the last order at which the bound may be finite; None: no such end
+    @property
+    def top(self) -> Fraction | None:
+        """The last order at which the bound may be finite; None: no such end."""
+        return None
 
     @abstractmethod
     def divergence(self, order: Fraction) -> Ball:
@@ -39,6 +44,11 @@ class Renyi(ABC):
         return [self.approximate(order) for order in orders]
 
     @property
+    def knots(self) -> tuple[Fraction, ...] | None:
+        """Finitely many orders whose bounds imply all the others; None when there are no such."""
+        return None
+
+    @property
     def effort(self) -> int:
         """What a float value costs: 0 for microseconds, 1 for a tenth of a millisecond, 2 for more."""
         return 0
@@ -53,13 +63,24 @@ class LinearRenyi(Renyi):
 
     rho: Real
     xi: Real = ZERO
-    top: Fraction | None = None
+    top: Fraction | None = None  # a field here
 
     def divergence(self, order: Fraction) -> Ball:
         """ξ + ρα."""
         if self.top is not None and order > self.top:
             return INFINITY
         return self.xi.ball() + self.rho.ball() * ball(order)
+
+    @cached_property
+    def _floats(self) -> tuple[float, float, float]:
+        with precision(64):
+            ends = [float(x.ball().mid()) for x in (self.xi, self.rho)]
+        return ends[0], ends[1], math.inf if self.top is None else near(self.top)
+
+    def approximate(self, order: float) -> float:
+        """ξ + ρα in floats."""
+        xi, rho, top = self._floats
+        return xi + rho * order if order <= top else math.inf
 
     def __str__(self) -> str:
         start = "" if self.xi.rational == 0 else f"{self.xi} + "
@@ -75,9 +96,30 @@ class KnownOrders(Renyi):
     values: tuple[Fraction, ...]
 
     @property
-    def top(self) -> Fraction:  # type: ignore[override]  # a fixed number here, found from the orders
+    def top(self) -> Fraction:
         """The last known order."""
         return self.orders[-1]
+
+    @property
+    def knots(self) -> tuple[Fraction, ...]:
+        """The known orders: between them the bound is a chord, and K of any pair is convex."""
+        return self.orders
+
+    @cached_property
+    def _floats(self) -> tuple[list[float], list[float]]:
+        cumulants = [near((a - 1) * v) for a, v in zip(self.orders, self.values, strict=True)]
+        return [near(a) for a in self.orders], cumulants
+
+    def approximate(self, order: float) -> float:
+        """The same in floats."""
+        orders, cumulants = self._floats
+        after = bisect_left(orders, order)
+        if after == len(orders):
+            return math.inf
+        if after == 0:
+            return near(self.values[0])
+        share = (order - orders[after - 1]) / (orders[after] - orders[after - 1])
+        return (cumulants[after - 1] + share * (cumulants[after] - cumulants[after - 1])) / (order - 1)
 
     def divergence(self, order: Fraction) -> Ball:
         """The bound at any order, by convexity of K."""
@@ -102,9 +144,19 @@ class SummedRenyi(Renyi):
     parts: tuple[tuple[Renyi, int], ...]
 
     @property
-    def top(self) -> Fraction | None:  # type: ignore[override]  # found from the parts
+    def top(self) -> Fraction | None:
         """The smallest of the parts' last orders."""
         return min((c.top for c, n in self.parts if c.top is not None and n > 0), default=None)
+
+    @property
+    def knots(self) -> tuple[Fraction, ...] | None:
+        """Those of the parts, while all of them are finite."""
+        parts = [curve.knots for curve, n in self.parts if n > 0]
+        known = [orders for orders in parts if orders is not None]
+        if not parts or len(known) < len(parts):
+            return None
+        last = min(orders[-1] for orders in known)
+        return tuple(sorted({order for orders in known for order in orders if order <= last}))
 
     def divergence(self, order: Fraction) -> Ball:
         """Σ n_i D_i."""
@@ -132,9 +184,22 @@ class LargestRenyi(Renyi):
     parts: tuple[Renyi, ...]
 
     @property
+    def top(self) -> Fraction | None:
+        """The smallest of the parts' last orders."""
+        return min((curve.top for curve in self.parts if curve.top is not None), default=None)
+
+    @property
     def effort(self) -> int:
         """That of the slowest part."""
         return max(curve.effort for curve in self.parts)
+
+    def approximations(self, orders: Sequence[float]) -> list[float]:
+        """max D_i in floats."""
+        return [max(column) for column in zip(*(c.approximations(orders) for c in self.parts), strict=True)]
+
+    def approximate(self, order: float) -> float:
+        """One order."""
+        return self.approximations([order])[0]
 
     def divergence(self, order: Fraction) -> Ball:
         """max D_i."""
@@ -152,7 +217,7 @@ class SmallestRenyi(Renyi):
     parts: tuple[Renyi, ...]
 
     @property
-    def top(self) -> Fraction | None:  # type: ignore[override]  # found from the parts
+    def top(self) -> Fraction | None:
         """The largest of the parts' last orders."""
         tops = [curve.top for curve in self.parts]
         return None if None in tops else max(t for t in tops if t is not None)
@@ -161,6 +226,14 @@ class SmallestRenyi(Renyi):
     def effort(self) -> int:
         """That of the slowest part."""
         return max(curve.effort for curve in self.parts)
+
+    def approximations(self, orders: Sequence[float]) -> list[float]:
+        """min D_i in floats."""
+        return [min(column) for column in zip(*(c.approximations(orders) for c in self.parts), strict=True)]
+
+    def approximate(self, order: float) -> float:
+        """One order."""
+        return self.approximations([order])[0]
 
     def divergence(self, order: Fraction) -> Ball:
         """min D_i."""
@@ -179,7 +252,7 @@ class GroupedRenyi(Renyi):
     size: int
 
     @property
-    def top(self) -> Fraction | None:  # type: ignore[override]  # found from the base
+    def top(self) -> Fraction | None:
         """The base is read at size·α."""
         return None if self.base.top is None else self.base.top / self.size
 

@@ -8,17 +8,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tightrope.curves.profile import Profile, Witness, within_unit
-from tightrope.curves.renyi import Renyi
+from tightrope.curves.renyi import LinearRenyi, Renyi
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import INFINITY, Ball, ball, precision, sharp
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.exact import near
 from tightrope.numerics.search import least
 from tightrope.numerics.two_point import curve_upper
+from tightrope.numerics.two_point_epsilon import knot_epsilon
 from tightrope.numerics.two_point_search import curve_search
 from tightrope.theorems import Source, theorem
 
 _LEAST, _MOST = 1e-7, 1e9  # the search range of λ = α − 1; any order found is a proof, so the range is no assumption
+_CHECKED = 32  # orders of a line at which the answer found at its end is looked at
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +42,7 @@ class OneOrderProfile(Profile):
         high = min(top - 1, _MOST)
 
         def objective(lams: list[float]) -> list[float]:
-            values = self.curve.approximations([max(min(1 + lam, top), 1 + 2.0**-50) for lam in lams])
+            values = _approximations(self.curve, [max(min(1 + lam, top), 1 + 2.0**-50) for lam in lams])
             return [objective_at(lam, d) if math.isfinite(d) else math.inf for lam, d in zip(lams, values, strict=True)]
 
         best = least(objective, min(_LEAST, high / 4), high)
@@ -77,6 +79,16 @@ class OneOrderProfile(Profile):
             return self.curve.divergence(witness["order"]) - (ball(delta).log() + self._saving_ball(lam)) / lam
 
         return Bound.around(sharp(value, bits=60, start=128, limit=2000), least=0.0), witness
+
+
+def _approximations(curve: Renyi, orders: list[float]) -> list[float]:
+    """The curve in floats, ∞ at orders where it gives up: they are left out of the search."""
+    try:
+        return curve.approximations(orders)
+    except NotCertified:
+        if len(orders) == 1:
+            return [math.inf]
+        return [value for order in orders for value in _approximations(curve, [order])]
 
 
 @theorem(of=Renyi, gives=Profile, kind="upper", role="profile", source=Source("mironov2017renyi", "Prop. 3"))
@@ -116,24 +128,51 @@ class WholeCurveProfile(Profile):
             return within_unit(curve_upper(self.curve.divergence, ball(epsilon), witness["cuts"]))
 
     def epsilon(self, delta: Fraction) -> tuple[Bound, Witness]:
-        """Newton's steps down from the best single order, whose λ is nearly the slope of −ln δ; then one proof."""
+        """Found in floats, at the knots of the curve where it has any; then one proof."""
         start, first = OneOrderProfile(self.curve).epsilon(delta)
         if start.upper == 0.0 or not math.isfinite(start.upper):
             return start, {"cuts": []} if start.upper else first
         goal = math.log(delta.numerator) - math.log(delta.denominator)
-        x, slope = start.upper, float(first["order"] - 1)
-        for _ in range(4):
-            step = (curve_search(self.curve.approximate, x)[0] - goal) / slope
-            x = min(max(x + step, x / 2), start.upper)
-            if abs(step) < 1e-7 * x:
-                break
+        found = self._at_knots(delta, goal, first["order"])
+        if found is not None:
+            return found
+        x = self._descended(goal, start.upper, first["order"])
         for slack in (1e-10, 1e-8, 1e-6, 1e-4):
             trial = x * (1 + slack)
             witness = self.find(Fraction(trial))  # the tangents turn with ε, so they are sought anew
-            with precision(160):
-                if self.prove(Fraction(trial), witness) <= ball(delta):
-                    return Bound(x * (1 - slack), trial), witness
+            if self._keeps(delta, trial, witness):
+                return Bound(x * (1 - slack), trial), witness
         raise NotCertified("the best conversion of the Rényi curve", "its tangents did not close the gap")
+
+    def _keeps(self, delta: Fraction, x: float, witness: Witness) -> bool:
+        with precision(160):
+            return bool(self.prove(Fraction(x), witness) <= ball(delta))
+
+    def _at_knots(self, delta: Fraction, goal: float, best: Fraction) -> tuple[Bound, Witness] | None:
+        """The answer where finitely many orders decide it: those of the curve, or the end of a line that ends."""
+        orders, end = self.curve.knots or (), self.curve.top
+        if isinstance(self.curve, LinearRenyi) and end is not None and best == end:
+            orders = tuple(1 + (end - 1) * k / _CHECKED for k in range(1, _CHECKED + 1))
+        knots = [(order, self.curve.approximate(near(order))) for order in orders]
+        for slack in (5e-10, 1e-7) if knots else ():  # a little less δ: what the tangents lose fits between
+            found = knot_epsilon(knots, goal - slack)
+            if found is None or (self.curve.knots is None and any(order != end for _, _, order in found[1])):
+                return None
+            x, witness = max(found[0], 0.0), {"cuts": found[1]}
+            if self._keeps(delta, x, witness):
+                moved = 2 * slack * near(delta / (found[1][0][0] - delta))  # by the slope of δ at the tangent point
+                return Bound(max(x * (1 - 1e-12) - moved, 0.0), x), witness
+        return None
+
+    def _descended(self, goal: float, above: float, order: Fraction) -> float:
+        """Newton's steps down from the best single order, whose λ is nearly the slope of −ln δ."""
+        x, slope = above, float(order - 1)
+        for _ in range(4):
+            step = (curve_search(self.curve.approximate, x)[0] - goal) / slope
+            x = min(max(x + step, x / 2), above)
+            if abs(step) < 1e-7 * x:
+                break
+        return x
 
 
 @theorem(

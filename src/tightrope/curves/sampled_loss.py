@@ -28,13 +28,11 @@ def _lifted(x: Ball, rate: Fraction) -> Ball:
     )
 
 
-@dataclass(frozen=True)
-class PoissonRemove(Pair):
-    """((1−q)Q + qP, Q) from the base pair (P, Q)."""
+class SampledPair(Pair):
+    """What pairs made from a base pair by sampling have in common."""
 
     base: Pair
     rate: Fraction
-    words = "that of a sampled record taken away"
 
     @property
     def effort(self) -> int:  # type: ignore[override]  # a property here
@@ -42,9 +40,31 @@ class PoissonRemove(Pair):
         return 1 if isinstance(self.base, NormalPair) else 2
 
     @property
+    def decays(self) -> bool:  # type: ignore[override]  # a property here
+        """As the base does."""
+        return self.base.decays
+
+    @property
     def composes(self) -> bool:  # type: ignore[override]  # a property here
         """As the base does."""
         return self.base.composes
+
+    def mean(self) -> None:
+        """No closed form is used."""
+        return
+
+    def raised(self, top: Real) -> Real:
+        """ln(1 + q(e^L − 1)) of a largest loss L."""
+        return UNBOUNDED if top.infinite else Real(None, lambda: (top.ball().expm1() * ball(self.rate)).log1p())
+
+
+@dataclass(frozen=True)
+class PoissonRemove(SampledPair):
+    """((1−q)Q + qP, Q) from the base pair (P, Q)."""
+
+    base: Pair
+    rate: Fraction
+    words = "that of a sampled record taken away"
 
     def call(self, x: Ball) -> Ball:
         """q·δ(ln(1 + (e^x − 1)/q)) above ln(1 − q), where 1 − e^x takes over."""
@@ -74,16 +94,9 @@ class PoissonRemove(Pair):
         """The same in floats."""
         return self.base.approximate_sampled_cumulants(self.rate, [s + 1 for s in points])
 
-    def mean(self) -> None:
-        """No closed form is used."""
-        return
-
     def largest(self) -> Real:
         """ln(1 + q(e^{L} − 1)) of the base's largest loss."""
-        top = self.base.largest()
-        if top.infinite:
-            return UNBOUNDED
-        return Real(None, lambda: (top.ball().expm1() * ball(self.rate)).log1p())
+        return self.raised(self.base.largest())
 
     def infinite(self) -> Real:
         """q times the base's."""
@@ -95,23 +108,13 @@ class PoissonRemove(Pair):
 
 
 @dataclass(frozen=True)
-class PoissonAdd(Pair):
+class PoissonAdd(SampledPair):
     """(Q, (1−q)Q + qP), from the base pair (Q, P) and its reverse (P, Q)."""
 
     base: Pair  # (Q, P)
     reverse: Pair  # (P, Q)
     rate: Fraction
     words = "that of a sampled record added"
-
-    @property
-    def effort(self) -> int:  # type: ignore[override]  # a property here
-        """Only normal bases have a float formula of their own."""
-        return 1 if isinstance(self.base, NormalPair) else 2
-
-    @property
-    def composes(self) -> bool:  # type: ignore[override]  # a property here
-        """As the base does."""
-        return self.base.composes
 
     def call(self, x: Ball) -> Ball:
         """c·δ_{Q‖P}(ln(q·e^x/c)) with c = 1 − (1−q)e^x, while c > 0; 0 beyond."""
@@ -139,10 +142,6 @@ class PoissonAdd(Pair):
         """The same in floats."""
         return self.reverse.approximate_sampled_cumulants(self.rate, [-s for s in points])
 
-    def mean(self) -> None:
-        """No closed form is used."""
-        return
-
     def largest(self) -> Real:
         """−ln(1 − q + q·e^{−L}) of the base's largest loss L."""
         top = self.base.largest()
@@ -155,69 +154,6 @@ class PoissonAdd(Pair):
     def transform(self) -> Transform | None:
         """Known where the reverse of the base knows it."""
         return self.reverse.sampled_transform(self.rate, adding=True)
-
-
-@dataclass(frozen=True)
-class Glued(Pair):
-    """Sampling without replacement under replace: q·δ(ln(1 + (e^x−1)/q)) for x ≥ 0, continued below 0 by duality."""
-
-    base: Pair  # symmetric
-    rate: Fraction
-    words = "that of a record exchanged in a sample"
-
-    @property
-    def effort(self) -> int:  # type: ignore[override]  # a property here
-        """Only normal bases have a float formula of their own."""
-        return 1 if isinstance(self.base, NormalPair) else 2
-
-    @property
-    def composes(self) -> bool:  # type: ignore[override]  # a property here
-        """As the base does."""
-        return self.base.composes
-
-    def call(self, x: Ball) -> Ball:
-        """The glued profile."""
-        if x >= 0:
-            return self._above(x)
-        if x < 0:
-            return -x.expm1() + x.exp() * self._above(-x)
-        return self._above(x.max(Ball(0))).union(-x.expm1() + x.exp() * self._above((-x).max(Ball(0))))
-
-    def _above(self, x: Ball) -> Ball:
-        return ball(self.rate) * self.base.call((x.expm1() / ball(self.rate)).log1p())
-
-    def _both(self, x: Ball) -> tuple[Ball, Ball]:
-        g = (x.expm1() / ball(self.rate)).log1p()
-        under_p = self.base.tail(g)
-        return under_p, (under_p - self.base.call(g)) * (-g).exp()
-
-    def tail(self, x: Ball) -> Ball:
-        """The mass above x; below 0 the mirror image carries the base's Q-mass."""
-        if x >= 0:
-            under_p, under_q = self._both(x)
-            return ball(1 - self.rate) * under_q + ball(self.rate) * under_p
-        if x < 0:
-            return 1 - self._both(-x)[1]
-        return Ball(0).union(Ball(1))
-
-    def cumulant(self, s: Fraction) -> Ball | None:
-        """Known where the base knows it."""
-        if self.base.infinite().rational != 0:
-            return INFINITY
-        return self.base.glued_cumulant(self.rate, s)
-
-    def mean(self) -> None:
-        """No closed form is used."""
-        return
-
-    def largest(self) -> Real:
-        """ln(1 + q(e^L − 1)) of the base's largest loss."""
-        top = self.base.largest()
-        return UNBOUNDED if top.infinite else Real(None, lambda: (top.ball().expm1() * ball(self.rate)).log1p())
-
-    def infinite(self) -> Real:
-        """q times the base's."""
-        return self.base.infinite() * self.rate
 
 
 def single(loss: Loss) -> tuple[Pair, Pair] | None:
@@ -244,7 +180,7 @@ def _finite_poisson(forward: FinitePair, backward: FinitePair, rate: Fraction) -
     values, removed, added = [], [], []
     for v, m in zip(forward.law.values, forward.law.masses, strict=True):
         under_q = Real(None, lambda v=v, m=m: m.ball() * (-v.ball()).exp())  # type: ignore[misc]  # bound now
-        values.append(_log_mixture(v, q))
+        values.append(log_mixture(v, q))
         removed.append(m * q + under_q * (1 - q))
         added.append(under_q)
     missing = backward.law.infinite  # Q-mass where P has none: its loss is ln(1 − q), and −ln(1 − q) on the way back
@@ -252,34 +188,13 @@ def _finite_poisson(forward: FinitePair, backward: FinitePair, rate: Fraction) -
         values.append(Real(None, lambda: (-ball(q)).log1p()))
         removed.append(missing * (1 - q))
         added.append(missing)
-    out = FinitePair(("poisson", forward, q), scattered(values, removed, forward.law.infinite * q))
-    back = FinitePair(("poisson add", backward, q), scattered([v * -1 for v in values], added))
+    out = FinitePair(("poisson", forward, q), scattered(values, removed, forward.law.infinite * q), forward.composes)
+    back = FinitePair(("poisson add", backward, q), scattered([v * -1 for v in values], added), backward.composes)
     return Loss(((out, 1),), ((back, 1),))
 
 
-def _log_mixture(value: Real, rate: Fraction) -> Real:
+def log_mixture(value: Real, rate: Fraction) -> Real:
+    """ln(1 − q + q·e^value)."""
     if value.rational == 0:
         return ZERO
     return Real(None, lambda: (ball(rate) * value.ball().expm1()).log1p())
-
-
-def glued_loss(loss: Loss, rate: Fraction) -> Loss | None:
-    """The symmetric pair of a sample without replacement, replace relation; needs a symmetric base."""
-    found = single(loss) if loss.add is None else None
-    if found is None:
-        return None
-    base = found[0]
-    return Loss(((_finite_glued(base, rate) if isinstance(base, FinitePair) else Glued(base, rate), 1),))
-
-
-def _finite_glued(base: FinitePair, rate: Fraction) -> FinitePair:
-    q, law = rate, base.law
-    above = [(v, m) for v, m in zip(law.values, law.masses, strict=True) if v.ball() > 0]
-    under_q = [Real(None, lambda v=v, m=m: m.ball() * (-v.ball()).exp()) for v, m in above]  # type: ignore[misc]  # bound now
-    losses = [_log_mixture(v, q) for v, _ in above]
-    up = [m * q + b * (1 - q) for (_, m), b in zip(above, under_q, strict=True)]
-    infinite = law.infinite * q
-    taken = [*up, *under_q, infinite]
-    rest = Real(None, lambda: 1 - sum((t.ball() for t in taken), Ball(0)))
-    values = [*losses, *(v * -1 for v in losses), ZERO]
-    return FinitePair(("glued", base, q), scattered(values, [*up, *under_q, rest], infinite))

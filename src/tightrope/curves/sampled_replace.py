@@ -1,15 +1,21 @@
-"""A Poisson sample under replace, with Gaussian noise: the record's batch sum moves up by C or down by C.
+"""A Poisson sample under replace: one record leaves the batch and another may enter it.
 
-The pair is ((1−q)N(0,1) + qN(c,1), (1−q)N(0,1) + qN(−c,1)) with c = C/σ: it is attained, and it dominates by gluing the
-removal of one record to the addition of another at N(0, 1), along which both likelihood ratios rise.
+With noise added to a sum the record's part moves from +C to −C. For Gaussian noise the pair is
+((1−q)N(0,1) + qN(c,1), (1−q)N(0,1) + qN(−c,1)) with c = C/σ: it is attained, and it dominates by gluing the removal of
+one record to the addition of another at N(0, 1), along which both likelihood ratios rise. Any log-concave noise does
+the same; where only the pair (P, Q) of a removal is known, its quantiles laid against each other dominate.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import inf
 
-from tightrope.curves.loss import Loss, NormalPair, Pair, merged
+from tightrope.curves.antithetic import antithetic
+from tightrope.curves.loss import FinitePair, Loss, NormalPair, Pair
+from tightrope.curves.sampled_loss import poisson_loss, single
 from tightrope.numerics.balls import Ball, ball
 from tightrope.numerics.normal import upper_tail
 from tightrope.numerics.real import UNBOUNDED, Real
@@ -48,9 +54,20 @@ class PoissonReplace(Pair):
         """P[L > x]."""
         return self._masses(self._threshold(x))[0]
 
-    def cumulant(self, s: Fraction) -> None:  # noqa: ARG002 - no closed form
-        """No closed form is used."""
-        return
+    @property
+    def effort(self) -> int:  # type: ignore[override]  # a property here
+        """The transform has floats of its own."""
+        return 1
+
+    def cumulant(self, s: Fraction) -> Ball | None:
+        """By the rule of the transform."""
+        transform = self.transform()
+        return None if transform is None else transform.log_real(s)
+
+    def approximate_cumulants(self, points: Sequence[float]) -> list[float]:
+        """The same in floats."""
+        transform = self.transform()
+        return [inf] * len(points) if transform is None else [float(k) for k in transform.log_floats(points)]
 
     def mean(self) -> None:
         """No closed form is used."""
@@ -71,16 +88,53 @@ class PoissonReplace(Pair):
     kind="equal",
     role="sampling",
     relation="replace",
-    hypotheses=("the base pair is Gaussian: one record present or absent moves the query by C",),
+    hypotheses=("log-concave noise is added to a sum, which one record present or absent moves by C",),
     source=Source("tightrope", "sampling pairs"),
 )
 def loss_of_poisson_replacement(c: Loss, rate: Fraction) -> Loss | None:
-    """On a Poisson sample under replace the pair ((1−q)N(0,1) + qN(c,1), (1−q)N(0,1) + qN(−c,1)) dominates and is
-    attained."""
-    parts = merged(c.remove)
-    if c.add is not None or len(parts) != 1 or parts[0][1] != 1 or not isinstance(parts[0][0], NormalPair):
+    """On a Poisson sample under replace, with P₊ and P₋ the noise around +C and −C and Q the noise around 0, the pair
+    ((1−q)Q + qP₊, (1−q)Q + qP₋) dominates and is attained."""
+    found = single(c) if c.add is None else None
+    if found is None:
         return None
-    base = parts[0][0]
-    if base.mu_squared.rational == 0:
-        return c
-    return Loss(((PoissonReplace(base, rate), 1),))
+    base = found[0]
+    pair = antithetic(base, base, rate) if isinstance(base, FinitePair) and base.shifted else base.exchanged(rate)
+    if isinstance(base, NormalPair):
+        pair = base if base.mu_squared.rational == 0 else PoissonReplace(base, rate)
+    return None if pair is None else Loss(((pair, 1),))
+
+
+@theorem(
+    of=Loss,
+    gives=Loss,
+    kind="upper",
+    role="sampling",
+    relation="replace",
+    source=Source("tightrope", "sampling pairs"),
+)
+def loss_of_poisson_replacement_by_quantiles(c: Loss, rate: Fraction) -> Loss | None:
+    """With r(u) the rising quantile function of dP/dQ under Q, for a record present against absent, the densities
+    1 − q + q·r(u) and 1 − q + q·r(1−u) on [0, 1] dominate a Poisson sample under replace."""
+    found = single(c)
+    if found is None:
+        return None
+    forward, backward = found
+    if not isinstance(forward, FinitePair) or not isinstance(backward, FinitePair):
+        return None
+    pair = antithetic(forward, backward, rate)
+    return None if pair is None else Loss(((pair, 1),))
+
+
+@theorem(
+    of=Loss,
+    gives=Loss,
+    kind="lower",
+    role="sampling",
+    relation="replace",
+    source=Source("tightrope", "sampling pairs"),
+    hypotheses=("some record counts as much as none, as one that adds 0 to a sum",),
+)
+def loss_attained_by_poisson_replacement(c: Loss, rate: Fraction) -> Loss | None:
+    """A record exchanged for one that counts as none is a record removed: the pairs of a Poisson sample under
+    add-remove are attained under replace."""
+    return poisson_loss(c, rate)

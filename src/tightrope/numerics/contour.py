@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from tightrope.errors import NotCertified
+from tightrope.numerics import transform_memory as recall
 from tightrope.numerics.balls import Ball, ball, between, precision
 from tightrope.numerics.contour_floats import Saddles, searching
 from tightrope.numerics.contour_lines import FloatLine, float_line
@@ -58,6 +59,11 @@ class ContourSum:
         """About ln of the least Chernoff bound c(t)e^{K(t)−tx} of the finite part, and its t."""
         return self._saddles.chernoff(x)
 
+    @searching
+    def curvature(self, x: float) -> float:
+        """About K″ at the saddle of x: the variance of the loss under that tilt."""
+        return self._saddles.tilts(float(short(self._saddles.saddle(x), 5))).curvature
+
     def upper(self, x: Ball, t: Fraction) -> Ball:
         """A proved upper bound of the call at x for every t > 0: c(t)e^{K(t)−tx} + P[L = ∞]."""
         with precision(80):
@@ -66,6 +72,8 @@ class ContourSum:
 
     def _line_at(self, x: float) -> FloatLine | None:
         """A float line that is good at x: the last one, or a new one at the saddle."""
+        if self._line is not None and abs(x - self._line.x) <= self._line.reach / 3:
+            return self._line
         guess = self._saddles.chernoff(x)[0] - 2.5
         tilt = self._saddles.tilt(x, guess, _FLOAT_NATS, _FLOAT_LOST)
         line = self._line
@@ -116,8 +124,8 @@ class ContourSum:
         return x
 
     @searching
-    def plan(self, x: float, relative: float = 1e-11) -> Plan:
-        """Parameters for a proof at and near x, for that relative accuracy of the call.
+    def plan(self, x: float, relative: float = 1e-11, spread: float = 0.0) -> Plan:
+        """Parameters for a proof at and near x, for that relative accuracy of the call from x − spread to x + spread.
 
         Raises NotCertified if the proof would need more than about half a second.
         """
@@ -127,17 +135,19 @@ class ContourSum:
             raise NotCertified("a contour integral", "floats do not see the call")
         t = self._saddles.tilt(x, log_call, -math.log(relative), _MOST_LOST)
         at = float(t)
-        total = log_call if self._log_infinite < log_call else self._log_infinite
-        error = total + math.log(relative / 4)
-        eta = short(2 * math.pi / self._saddles.period(at, x, error)[0])
-        scale = self._saddles.tilts(at).log_moment - at * x + math.log(float(eta) / (2 * math.pi))
-        count, size = self._count(line, at, float(eta), error - scale)
+        logs = {x: log_call} | ({y: self._finite_estimate(y) for y in (x - spread, x + spread)} if spread else {})
+        totals = {y: max(log, self._log_infinite) for y, log in logs.items()}
+        wanted = math.log(relative / 4)
+        eta = short(2 * math.pi / max(self._saddles.period(at, y, log + wanted)[0] for y, log in totals.items()), 5)
+        moment = self._saddles.tilts(at).log_moment + math.log(float(eta) / (2 * math.pi))
+        least = min(log + wanted - moment + at * y for y, log in totals.items())
+        count, size = self._count(line, at, float(eta), least)
         copies = sum(k for _, k in self._parts)
         period = 2 * math.pi / float(eta)
         known = self._saddles.log_mass - at * period - math.log(-math.expm1(-at * period))
-        largest = max(scale - math.log(at * (at + 1)), known, total)
-        bits = math.ceil((math.log(copies) + largest - error + math.log(2 + size)) / math.log(2)) + 2
-        plan = Plan(t, eta, count, max(bits, 30))
+        lost = max(max(moment - at * y - math.log(at * (at + 1)), known, log) - log for y, log in totals.items())
+        bits = math.ceil((math.log(copies) + lost - wanted + math.log(2 + size)) / math.log(2)) + 2
+        plan = Plan(t, eta, count, max(-(-bits // 4) * 4, 32))
         self._affordable(at, float(eta), count, plan.bits)
         return plan
 
@@ -161,10 +171,10 @@ class ContourSum:
             y = start * 1.06 ** np.arange(24)
             logs = np.log(2 * np.arctan(t / y) / (t * eta))
             for transform, copies in self._parts:
-                logs += copies * transform.log_decay_floats(t, y)
+                logs += copies * recall.log_decay_floats(transform, t, y)
             enough = np.nonzero(logs < log_error)[0]
             if len(enough):
-                return math.ceil(float(y[enough[0]]) / eta) + 1, size
+                return _rounded(math.ceil(float(y[enough[0]]) / eta) + 1), size
             start = float(y[-1])
         raise NotCertified("a contour integral", "its transform does not decay fast enough")
 
@@ -185,7 +195,7 @@ class ContourSum:
                 self._proofs.pop(next(iter(self._proofs)), None)
             proof = self._proofs[plan] = Proof(self._parts, self._saddles, plan)
         with precision(proof.bits):
-            ends = [x] if x.is_exact() else [x.lower(), x.upper()]
+            ends = [x] if x.is_exact() or x.rel_accuracy_bits() > 60 else [x.lower(), x.upper()]
             values = [self._clipped(proof, end) for end in ends]
             value = values[0] if len(values) == 1 else between(*values)
             return value + self.infinite()
@@ -200,3 +210,9 @@ class ContourSum:
         if value.lower() >= low and value.upper() <= high:
             return value
         return between(value.lower().max(low).min(high), value.upper().min(high).max(low))
+
+
+def _rounded(count: int) -> int:
+    """A few more nodes, so that sums that differ little share their lines: four significant bits."""
+    unit = 1 << max(count.bit_length() - 4, 0)
+    return -(-count // unit) * unit

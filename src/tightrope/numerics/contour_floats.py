@@ -9,7 +9,8 @@ from fractions import Fraction
 from functools import wraps
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from tightrope.errors import NotCertified
+from tightrope.errors import NotCertified, TightropeError
+from tightrope.numerics import transform_memory as recall
 from tightrope.numerics.balls import precision, upper_float
 from tightrope.numerics.transform import Transform
 from tightrope.numerics.transforms_sampled_rule import short
@@ -17,7 +18,7 @@ from tightrope.numerics.transforms_sampled_rule import short
 if TYPE_CHECKING:
     from tightrope.numerics.transform import Floats
 
-__all__ = ["Saddles", "Tilts", "log_factor", "searching"]
+__all__ = ["Saddles", "Tilts", "log_factor", "saddle_start", "searching"]
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -26,6 +27,7 @@ _BLOCK = 17
 _RATIO = 1.3
 _FURTHEST = 12  # blocks from the typical tilt: a factor 66 each
 _FINE = 17
+_TILT_BITS = 5  # few, so that sums that differ little share their lines
 _ROUGH = 5.0  # second difference of K from which on a parabola through three points is too crude
 _KEPT = 32
 _ABOVE = tuple(0.05 * 1.28**i for i in range(20))
@@ -53,7 +55,9 @@ def searching(function: Callable[Arguments, Result]) -> Callable[Arguments, Resu
         try:
             with np.errstate(all="ignore"):
                 return function(*args, **kwargs)
-        except ArithmeticError as error:
+        except (ArithmeticError, ValueError) as error:  # ValueError: a NaN was rounded
+            if isinstance(error, TightropeError):
+                raise
             raise NotCertified("a contour integral", "it lies beyond floats") from error
 
     return guarded
@@ -75,7 +79,8 @@ class Saddles:
         self.largest = sum(known) if len(known) == len(tops) else math.inf
         one = float(self.log_moment([1.0])[0])
         tilt = 1 / math.sqrt(one) if 1e-300 < one < math.inf else 1.0
-        self.unit = min(max(tilt, 1e-9), 1e9)  # 1/deviation, about: K(1) is the variance of a normal loss
+        # 1/deviation, about: K(1) is the variance of a normal loss. A power of 2: sums that differ little share tables.
+        self.unit = 2.0 ** round(math.log2(min(max(tilt, 1e-9), 1e9)))
 
     def log_moment(self, t: Floats | Sequence[float]) -> Floats:
         """K(t)."""
@@ -84,7 +89,7 @@ class Saddles:
         total = np.zeros(len(t))
         with np.errstate(all="ignore"):
             for transform, copies in self._parts:
-                total += copies * transform.log_floats(t)
+                total += copies * recall.log_floats(transform, t)
         total[np.isnan(total)] = math.inf
         return total
 
@@ -144,10 +149,10 @@ class Saddles:
         ``log_call``: about ln of the call at x; ``nats``: the accuracy wanted; ``most_lost``: by how many nats
         the terms may exceed the call.
         """
-        t = short(max(self.saddle(x), _FLATTEST * self.unit), 6)
+        t = short(max(self.saddle(x), _FLATTEST * self.unit), _TILT_BITS)
         best, least, allowed = t, math.inf, most_lost
         for factor in (1.0, *_FLATTER):
-            trial = short(float(t) * factor)
+            trial = short(float(t) * factor, _TILT_BITS)
             at = float(trial)
             tilts = self.tilts(at)
             lost, period = tilts.log_moment - at * x - log_call, self.period(at, x, log_call - nats)[0]
@@ -217,6 +222,23 @@ class Saddles:
         lefts = below / (tilts.below + t)
         i = int(lefts.argmin())
         return max(min(right, self.largest - x), float(lefts[i]), 1e-3 / self.unit), float(tilts.below[i])
+
+
+def saddle_start(parts: Sequence[tuple[Transform, int]], delta: Fraction) -> tuple[float, float] | None:
+    """About the x at which the call is delta, and the slope of its logarithm; None where floats do not see it."""
+    import numpy as np
+
+    try:
+        with np.errstate(all="ignore"):
+            saddles = Saddles(parts)
+            rest = float(delta) + math.expm1(saddles.log_mass)  # less the mass at infinity
+            if not rest > 0:
+                return None
+            x, t = saddles.saddle_root(math.log(rest))
+            x = min(x, saddles.largest - 0.5 / t)
+            return (x, -t) if 0 < x < math.inf else None
+    except ArithmeticError:
+        return None
 
 
 @dataclass(frozen=True)

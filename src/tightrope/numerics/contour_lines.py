@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from tightrope.errors import NotCertified
+from tightrope.numerics import transform_memory as recall
 from tightrope.numerics.transform import Transform
 from tightrope.numerics.transforms_sampled_rule import short
 
@@ -104,7 +105,7 @@ def float_line(
 
     t = float(tilt)
     period, v = saddles.period(t, x, guess - _NATS)
-    eta = float(short(2 * math.pi / period))
+    eta = float(short(2 * math.pi / period, 5))
     tilts = saddles.tilts(t)
     reach = 0.7 * math.sqrt(tilts.curvature)
     lost = max(0.0, tilts.log_moment - t * x - guess)
@@ -115,7 +116,7 @@ def float_line(
             if sum(transform.cost(t, eta, count, 53) for transform, _ in parts) > _MOST_MICROSECONDS:
                 return None
             for transform, copies in parts:
-                one, phases = transform.float_line(t, eta, count)
+                one, phases = recall.float_line(transform, t, eta, count)
                 log_moment += copies * one
                 logs += copies * phases
         except NotCertified:

@@ -18,9 +18,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tightrope.errors import NotCertified
+from tightrope.numerics import transform_memory as recall
 from tightrope.numerics.balls import INFINITY, Ball, ComplexBall, ball, between, precision
 from tightrope.numerics.contour_floats import Saddles
-from tightrope.numerics.transform import Transform
+from tightrope.numerics.transform import Transform, whole_power
 from tightrope.numerics.transforms_sampled_rule import short
 
 __all__ = ["Plan", "Proof", "call_factor", "log_moment"]
@@ -42,7 +43,7 @@ class Plan:
 def call_factor(t: Fraction) -> Ball:
     """c(t) = sup_u (1−e^{−u})e^{−tu} = t^t/(1+t)^{1+t} for t ≥ 0."""
     at = ball(t)
-    return (at * at.log() - (1 + at) * at.log1p()).exp() if t > 0 else Ball(1)
+    return (-at * (1 / at).log1p() - at.log1p()).exp() if t > 0 else Ball(1)  # no cancellation
 
 
 def log_moment(parts: Sequence[tuple[Transform, int]], t: Fraction, bits: int) -> Ball:
@@ -50,7 +51,7 @@ def log_moment(parts: Sequence[tuple[Transform, int]], t: Fraction, bits: int) -
     total = Ball(0)
     for transform, copies in parts:
         with precision(bits + copies.bit_length()):
-            total += transform.log_real(t) * copies
+            total += recall.log_real(transform, t) * copies
     return total
 
 
@@ -82,9 +83,9 @@ class Proof:
         scale, products = Ball(0), [ComplexBall(1)] * (plan.count + 1)
         for transform, copies in self._parts:
             with precision(plan.bits):
-                log, phi = transform.line(plan.t, plan.eta, plan.count)
+                log, phi = recall.line(transform, plan.t, plan.eta, plan.count)
             scale += log * copies
-            products = [a * _power(b, copies) for a, b in zip(products, phi, strict=True)]
+            products = [a * whole_power(b, copies) for a, b in zip(products, phi, strict=True)]
         return scale, products
 
     def _node_tail(self) -> Ball:
@@ -95,7 +96,7 @@ class Proof:
         for i in self._decaying(float(y)):
             transform, copies = self._parts[i]
             with precision(max(24, copies.bit_length() + 14)):
-                bound = transform.decay(plan.t, y)
+                bound = recall.decay(transform, plan.t, y)
             log += bound.log() * copies
         return (2 * log.exp() * (t / ball(y)).atan() / (t * ball(plan.eta))).upper()
 
@@ -167,13 +168,6 @@ class Proof:
             return 1 + short(v - 1) if v > 1 else short(v) if v > 0 else Fraction(0)
         logs = tilts.logs_above(x) - (tilts.above - t) * period
         return short(float(tilts.above[int(logs.argmin())]))
-
-
-def _power(phi: ComplexBall, copies: int) -> ComplexBall:
-    """phi^copies; by logarithms, which do not wrap, unless phi may be 0."""
-    if copies < 8 or not phi.abs_lower() > 0:
-        return phi**copies
-    return (phi.log() * copies).exp()
 
 
 def _product(factors: Sequence[tuple[Ball, int]]) -> Ball:

@@ -73,6 +73,11 @@ class FiniteSum:
         """False when a grid had to be used: its gap does not close with more precision."""
         return not self._plan.needs_grid
 
+    @property
+    def patience(self) -> float:
+        """About how many milliseconds one value takes."""
+        return self._plan.patience
+
     def infinite(self) -> Ball:
         """P[S = +∞] = 1 − Π (1 − mᵢ)^{kᵢ}, without cancellation."""
         total = Ball(0)

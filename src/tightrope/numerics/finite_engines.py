@@ -25,7 +25,7 @@ from tightrope.numerics.real import Real
 __all__ = ["Group", "SumPlan", "common_unit"]
 
 _TABLE = 60_000  # lattice steps whose factors are multiplied out (0.4 s); longer ones are integrated
-_TABLE_ONE = 4096  # the same for copies of one law, which are integrated faster than multiplied
+_TABLE_ONE = 1500  # the same for copies of one law, which are integrated faster than multiplied
 _MOST_INTEGRATED = 6  # different laws on one lattice; an integral over more would take a second for each point
 _JOINT = 30_000  # atoms of all parts together that are listed at once
 _LISTED = 120_000  # atoms of one part
@@ -137,6 +137,9 @@ class SumPlan:
         self._listed = inner is None or inner.size <= _most_listed(inner)
         self._alone = inner is None or (self._listed and self.size <= _JOINT)
         beside = self.size // inner.size if inner else 1
+        self.patience = 0.0 if self._alone else beside * (0.02 if self._listed else _integral_time(inner))
+        if self._listed and isinstance(inner, Lattice):
+            self.patience += 0.01 * inner.size  # to multiply it out, once
         self.needs_grid = not self._alone and not (
             beside <= _OUTER[self._listed] and (self._listed or _integrable(inner))
         )
@@ -178,6 +181,13 @@ def _most_listed(cluster: Group | Lattice) -> int:
     if isinstance(cluster, Group):
         return _LISTED
     return _TABLE if len(cluster.groups) > 1 else _TABLE_ONE
+
+
+def _integral_time(cluster: Group | Lattice | None) -> float:
+    """About how many milliseconds an integral takes: long where several laws meet on a fine lattice."""
+    if not isinstance(cluster, Lattice) or len(cluster.groups) == 1:
+        return 4.0
+    return max(4.0, max(max(steps) for _, steps, _, _ in cluster.groups) / 2)
 
 
 def _integrable(cluster: Group | Lattice | None) -> bool:

@@ -17,6 +17,7 @@ __all__ = ["normal_call", "quantile", "unequal_call", "unequal_tail", "upper_tai
 
 _HALF = Ball(0.5)
 _UNKNOWN = between(Ball(0), Ball(1))  # what is known of a probability before anything is computed
+_FAR = 2**16  # from here on a short series is as sharp as wanted, and erfc is not
 _HUGE = 100  # beyond 2^100 standard deviations a tail is only known to be positive and tiny
 _ROOMY = 20000  # the most extra bits spent on a difference of large arguments
 _SERIES = 64  # bits lost to cancellation from which on the series takes over
@@ -90,7 +91,16 @@ def _tail_at(x: Ball) -> Ball:
         tiny = between(Ball(0), (-(x * x) / 2).exp().upper())
         return tiny if x > 0 else 1 - tiny
     with precision(ctx.prec + 2 * max(size, 0) + 8):
-        return (x / Ball(2).sqrt()).erfc() / 2
+        return _tail(x)
+
+
+def _far_tail(x: Ball) -> Ball:
+    """P[N > x] for large x: φ(x)/x·(1 − 1/x² + 3/x⁴ − …), whose rest is below the first term left out."""
+    step, term, total, k = 1 / (x * x), Ball(1), Ball(0), 0
+    while term.abs_upper() > Ball(2) ** -ctx.prec:
+        total, term, k = total + term, -term * (2 * k + 1) * step, k + 1
+    rest = between(-term.abs_upper(), term.abs_upper())
+    return (-(x * x) / 2).exp() / ((2 * Ball.pi()).sqrt() * x) * (total + rest)
 
 
 def _quantile_at(p: Ball) -> Ball:
@@ -223,7 +233,11 @@ def _mass(outside: bool, low: Ball, high: Ball) -> Ball:
 
 def _tail(u: Ball) -> Ball:
     """P[N > u] without care for accuracy, which the caller watches."""
-    return (u / Ball(2).sqrt()).erfc() / 2 if u.is_finite() and _size(u) <= _HUGE else upper_tail(u)
+    if not u.is_finite() or _size(u) > _HUGE:
+        return upper_tail(u)
+    if abs(u) > _FAR:
+        return _far_tail(u) if u > 0 else 1 - _far_tail(-u)
+    return (u / Ball(2).sqrt()).erfc() / 2
 
 
 def _clipped(value: Ball, least: Ball, most: Ball) -> Ball:

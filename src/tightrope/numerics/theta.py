@@ -9,10 +9,10 @@ from flint import ctx, fmpq
 
 from tightrope.numerics.balls import Ball, ball, between, precision
 
-__all__ = ["GUARD_LIMIT", "guard_bits", "log2", "log_mass_ratio", "mass", "square"]
+__all__ = ["DUAL", "GUARD_LIMIT", "guard_bits", "log2", "log_mass_ratio", "mass", "square"]
 
 GUARD_LIMIT = 8192  # bits added to keep relative accuracy; past this, answers are sound but may be wide
-_DUAL = Fraction(4, 25)  # near 1/2π, where the sum over k and its Poisson dual converge equally fast
+DUAL = Fraction(4, 25)  # near 1/2π, where the sum over k and its Poisson dual converge equally fast
 _HALF = Ball(0.5)
 
 
@@ -25,7 +25,7 @@ def mass(variance: Fraction, centre: Ball | Fraction) -> Ball:
     if not -1 < c < 1:  # hardly anything is known of it; S is greatest at integers, least half-way between
         return between(mass(variance, Fraction(1, 2)), mass(variance, Fraction(0)))
     bits = ctx.prec
-    if variance >= _DUAL:
+    if variance >= DUAL:
         weights, left_out = _dual_weights(variance, bits)
         half_theta = sum((weight * (2 * n * c).cos_pi() for n, weight in enumerate(weights, 1)), _HALF)
         return 2 * (2 * Ball.pi() * ball(variance)).sqrt() * (half_theta + between(-left_out, left_out))
@@ -42,7 +42,7 @@ def log_mass_ratio(variance: Fraction, centre: Fraction) -> Ball:
     if c == 0:
         return Ball(0)
     with precision(ctx.prec + 16 + guard_bits(abs(log2(variance)))):
-        value = _dual_log_ratio(variance, c) if variance >= _DUAL else _direct_log_ratio(variance, c)
+        value = _dual_log_ratio(variance, c) if variance >= DUAL else _direct_log_ratio(variance, c)
     return value + 0
 
 
@@ -69,7 +69,7 @@ def _direct_log_ratio(variance: Fraction, c: Fraction) -> Ball:
 
 
 def _dual_weights(variance: Fraction, bits: int) -> tuple[list[Ball], Ball]:
-    """q^{n²} for n = 1 … N, q = e^{−2π²v}, and an upper bound of Σ_{n>N} n² q^{n²}; v must be at least _DUAL.
+    """q^{n²} for n = 1 … N, q = e^{−2π²v}, and an upper bound of Σ_{n>N} n² q^{n²}; v must be at least DUAL.
 
     There q < 0.05, so that n² q^{n²} falls by more than half from one n to the next.
     """

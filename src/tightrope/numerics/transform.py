@@ -16,10 +16,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from tightrope.numerics.float_lines import FloatNodes
+
     Floats = NDArray[np.floating[Any]]
     Complexes = NDArray[np.complexfloating[Any, Any]]
 
-__all__ = ["Transform", "power_sums", "log_phases"]
+__all__ = ["Transform", "power_sums", "log_phases", "unit", "whole_power"]
 
 _RESTART = 16  # products of unit complex balls lose half a bit each: a fresh sine and cosine after so many
 
@@ -55,6 +57,19 @@ class Transform(ABC):
     def line(self, t: Fraction, eta: Fraction, count: int) -> tuple[Ball, list[ComplexBall]]:
         """ln M(t) and the ``nodes``, to about 2^−precision (absolute); they share their work."""
 
+    def float_nodes(self, t: Fraction, eta: Fraction, count: int, floor: Ball) -> FloatNodes | None:  # noqa: ARG002
+        """The ``nodes`` as doubles with a proved error, but for those where |φ| ≤ e^floor; None if there is no way."""
+        return None
+
+    def node_cost(self, copies: int) -> float:  # noqa: ARG002
+        """About how many nanoseconds a node of ``float_nodes`` takes."""
+        return math.inf
+
+    def at(self, t: Fraction, eta: Fraction, indices: Sequence[int]) -> list[ComplexBall]:
+        """The ``nodes`` with these numbers only."""
+        phi = self.nodes(t, eta, max(indices, default=0))
+        return [phi[k] for k in indices]
+
     @abstractmethod
     def float_line(self, t: float, eta: float, count: int) -> tuple[float, Complexes]:
         """ln M(t) and ln φ_k, k = 0 … count, in floats: logarithms, so that 10¹² copies lose nothing."""
@@ -89,18 +104,19 @@ def power_sums(weights: Sequence[Ball], angles: Sequence[Ball], count: int) -> l
 
 def _turns(angle: Ball, number: int, weight: Ball | None) -> list[ComplexBall]:
     """weight·e^{ik·angle} for k < number."""
-    turn = _unit(angle)
+    turn = unit(angle)
     turns: list[ComplexBall] = []
     for k in range(number):
         if k % _RESTART == 0:
-            fresh = _unit(angle * k) if k else ComplexBall(1)
+            fresh = unit(angle * k) if k else ComplexBall(1)
             turns.append(fresh if weight is None else fresh * weight)
         else:
             turns.append(turns[-1] * turn)
     return turns
 
 
-def _unit(angle: Ball) -> ComplexBall:
+def unit(angle: Ball) -> ComplexBall:
+    """e^{i·angle}."""
     sin, cos = angle.sin_cos()
     return ComplexBall(cos, sin)
 
@@ -118,3 +134,13 @@ def log_phases(shares: Floats, losses: Floats, eta: float, count: int) -> Comple
     size = np.log1p(np.maximum(fall * (2 + fall) + turn * turn, -1 + 1e-16)) / 2
     result: Complexes = size + 1j * (np.arctan2(turn, 1 + fall) + y * mean)
     return result
+
+
+def whole_power(phi: ComplexBall, copies: int) -> ComplexBall:
+    """phi^copies; by logarithms, which do not wrap, unless phi may be 0. The cut of the logarithm is kept away."""
+    if copies < 8 or not phi.abs_lower() > 0:
+        return phi**copies
+    if not phi.real < 0:
+        return (phi.log() * copies).exp()
+    value = ((-phi).log() * copies).exp()
+    return -value if copies % 2 else value

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from flint import ctx
 
 from tightrope.numerics.balls import Ball, ComplexBall, ball, precision
+from tightrope.numerics.float_lines import UNIT, FloatNodes, Phases, above, rounded
 from tightrope.numerics.real import Real
 from tightrope.numerics.transform import Transform
 
@@ -125,18 +126,42 @@ class LaplaceTransform(Transform):
     def line(self, t: Fraction, eta: Fraction, count: int) -> tuple[Ball, list[ComplexBall]]:
         """φ = M(t+iy)/M(t)."""
         with precision(ctx.prec + 40):
+            return self._real(t).log(), self.at(t, eta, range(count + 1))
+
+    def at(self, t: Fraction, eta: Fraction, indices: Sequence[int]) -> list[ComplexBall]:
+        """φ at each; sums and products of one sine and one cosine."""
+        with precision(ctx.prec + 40):
             e0, real = ball(self._reach), self._real(t)
             up, down, middle = (ball(t) * e0).exp(), (ball(-t - 1) * e0).exp(), (e0 / -2).exp()
             grow, fall = (ball(t + Fraction(1, 2)) * e0).exp(), (ball(-t - Fraction(1, 2)) * e0).exp()
-            phi = [ComplexBall(1)]
-            for k in range(1, count + 1):
+            phi = []
+            for k in indices:
                 angle = ball(eta * k) * e0
                 cos, sin = angle.cos(), angle.sin()
                 s = ComplexBall(ball(t + Fraction(1, 2)), ball(eta * k))
                 sinh = ComplexBall(cos * (grow - fall), sin * (grow + fall)) / 2
                 atoms = ComplexBall(cos * (up + down), sin * (up - down))
-                phi.append((atoms + sinh * middle / s) / (2 * real))
-            return real.log(), phi
+                phi.append((atoms + sinh * middle / s) / (2 * real) if k else ComplexBall(1))
+            return phi
+
+    def float_nodes(self, t: Fraction, eta: Fraction, count: int, floor: Ball) -> FloatNodes | None:
+        """½e^{sε₀}(1+r) + ½e^{−(s+1)ε₀}(1−r), r = 1/(2s+1), over M(t): each half is off by at most 26u, times |1±r| ≤ 2."""
+        import numpy as np
+
+        with precision(128):
+            e0, real = ball(self._reach), 2 * self._real(t)
+            up, down = rounded((ball(t) * e0).exp() / real), rounded((ball(-t - 1) * e0).exp() / real)
+            turns = Phases(ball(eta) * e0, count).all()
+        y, across = 2 * float(eta) * np.arange(count + 1), float(2 * t + 1)
+        square = across * across + y * y
+        share = across / square - 1j * (y / square)
+        values = turns * (up * (1 + share)) + turns.conj() * (down * (1 - share))
+        error = 60 * UNIT
+        return FloatNodes(values, error, above(values, error, floor))
+
+    def node_cost(self, copies: int) -> float:  # noqa: ARG002
+        """Some products."""
+        return 60.0
 
     def float_line(self, t: float, eta: float, count: int) -> tuple[float, Complexes]:
         """The same in floats."""

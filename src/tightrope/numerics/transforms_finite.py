@@ -11,7 +11,8 @@ from flint import ctx
 
 from tightrope.numerics.balls import Ball, ComplexBall, ball, precision
 from tightrope.numerics.finite import FiniteLaw
-from tightrope.numerics.transform import Transform, log_phases, power_sums
+from tightrope.numerics.float_lines import FloatNodes, above, exponential_sums
+from tightrope.numerics.transform import Transform, log_phases, power_sums, unit
 
 if TYPE_CHECKING:
     from tightrope.numerics.transform import Complexes, Floats
@@ -67,6 +68,27 @@ class FiniteTransform(Transform):
             phi = power_sums([w / total for w in weights], [v.ball() * step for v in self._values], count)
             phi[0] = ComplexBall(1)
             return total.log(), phi
+
+    def float_nodes(self, t: Fraction, eta: Fraction, count: int, floor: Ball) -> FloatNodes | None:
+        """Power sums of the tilted masses, as a product of two matrices."""
+        with precision(128):
+            weights, step = self._weights(t), ball(eta)
+            total = sum(weights, Ball(0))
+            shares, angles = [w / total for w in weights], [v.ball() * step for v in self._values]
+        values, error = exponential_sums(shares, angles, count)
+        return FloatNodes(values, error, above(values, error, floor))
+
+    def node_cost(self, copies: int) -> float:  # noqa: ARG002
+        """A row of a matrix product."""
+        return 10.0 + 5.0 * len(self._losses)
+
+    def at(self, t: Fraction, eta: Fraction, indices: Sequence[int]) -> list[ComplexBall]:
+        """The sum at each."""
+        with precision(ctx.prec + 40):
+            weights, step = self._weights(t), ball(eta)
+            total = sum(weights, Ball(0))
+            pairs = [(w / total, v.ball() * step) for w, v in zip(weights, self._values, strict=True)]
+            return [sum((weight * unit(angle * k) for weight, angle in pairs), ComplexBall(0)) for k in indices]
 
     def float_line(self, t: float, eta: float, count: int) -> tuple[float, Complexes]:
         """The same in floats."""

@@ -11,22 +11,22 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 from flint import ctx
 
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ComplexBall, ball, precision
+from tightrope.numerics.decay_search import best_angle, least_logs, polar, positions, shifted_rule
 from tightrope.numerics.real import Real
 from tightrope.numerics.transforms_replace_rule import replace_tails, replace_window
-from tightrope.numerics.transforms_sampled_rule import Rule, short
+from tightrope.numerics.transforms_sampled_rule import Rule
 
 if TYPE_CHECKING:
     from tightrope.numerics.transform import Floats
 
 __all__ = ["log_decay", "replace_decay", "shifted_angle"]
-
-_WIDEST = 2.9
 
 
 def replace_decay(c: Real, rate: Fraction, t: Fraction, y: Fraction, theta: Fraction, log_m: Ball) -> Ball:
@@ -72,32 +72,20 @@ def _alias(c: Ball, t: Fraction, y: Fraction, angle: Ball, chosen: Rule) -> Ball
 
 
 def _shifted_rule(c: float, rate: float, t: float, y: float, theta: float) -> Rule:
+    def extra(d: float) -> float:
+        return y * max(0.0, d * c - theta) - t * math.log(math.cos((theta + d * c) / 2))
+
     nats = ctx.prec * math.log(2) + theta * theta / (2 * c * c)
-    left, right = replace_window(c, rate, t, nats - t * math.log(math.cos(theta / 2)))
-    best, depth = math.inf, 0.0
-    widest = min(0.97 * (math.pi - theta) / c, math.sqrt(2 * nats))
-    for k in range(36):
-        d = widest * 0.88**k
-        extra = y * max(0.0, d * c - theta) - t * math.log(math.cos((theta + d * c) / 2))
-        trial = (nats + extra) / d + d / 2
-        if trial < best:
-            best, depth = trial, d
-    step = short(2 * math.pi / best)
-    h = float(step)
-    if not (right - left) / h < 5000:
-        raise NotCertified("a decay", "too many nodes")
-    return Rule(step, math.floor(left / h), math.ceil(right / h), short(depth))
+    return shifted_rule(replace_window(c, rate, t, nats - t * math.log(math.cos(theta / 2))), nats, c, theta, extra)
 
 
 def _logs(c: float, rate: float, t: float, thetas: Floats, y: Floats) -> Floats:
     """About ln R on y × angles."""
     import numpy as np
 
-    left, right = replace_window(c, rate, t, 24.0)
-    h = max(min(0.35, 0.5 / c, (right - left) / 40), (right - left) / 1000)
-    x = np.arange(math.floor(left / h), math.ceil(right / h) + 1) * h
+    x = positions(replace_window(c, rate, t, 24.0), c)
     angles = np.concatenate([[0.0], thetas])[:, None]
-    (size, turn), (other, back) = (_polar(c, rate, side, angles) for side in (x, -x))
+    (size, turn), (other, back) = (polar(c, rate, side, angles) for side in (x, -x))
     logs = x * x / -2 + (t + 1) * size - t * other + angles * angles / (2 * c * c)
     plain = float(np.logaddexp.reduce(logs[0]))
     exponents = logs[1:] - y[:, None, None] * (turn + back)[1:]
@@ -105,38 +93,11 @@ def _logs(c: float, rate: float, t: float, thetas: Floats, y: Floats) -> Floats:
     return result
 
 
-def _polar(c: float, rate: float, x: Floats, angles: Floats) -> tuple[Floats, Floats]:
-    """ln|w| and the angle of w = 1 − q + ρe^{iθ}."""
-    import numpy as np
-
-    rise = rate * np.exp(np.minimum(c * x - c * c / 2, 300.0))
-    real, imag = rise * np.cos(angles) - rate, rise * np.sin(angles)
-    return np.log1p(np.maximum(real * (2 + real) + imag * imag, -1 + 1e-16)) / 2, np.arctan2(imag, 1 + real)
-
-
-def _angles(c: float, rate: float, t: float, y: float) -> Floats:
-    """Seven angles around the best one at y."""
-    import numpy as np
-
-    least = min(0.3, max(1e-12, 0.3 * c * c * rate * y * math.exp(-min(c * c / 2, 20.0))))
-    coarse = np.geomspace(least, _WIDEST, max(12, min(40, math.ceil(math.log(_WIDEST / least) / 0.3))))
-    best = int(_logs(c, rate, t, coarse, np.array([y]))[0].argmin())
-    result: Floats = np.minimum(coarse[best] * float(coarse[1] / coarse[0]) ** np.linspace(-1, 1, 7), _WIDEST)
-    return result
-
-
 def shifted_angle(c: float, rate: float, t: float, y: float) -> Fraction:
     """The θ at which R(y) is about least."""
-    import numpy as np
-
-    angles = _angles(c, rate, t, y)
-    return short(float(angles[_logs(c, rate, t, angles, np.array([y]))[0].argmin()]))
+    return best_angle(partial(_logs, c, rate, t), c, rate, y)
 
 
 def log_decay(c: float, rate: float, t: float, y: Floats) -> Floats:
     """About the logarithm of the least R, at many y within a small range."""
-    import numpy as np
-
-    angles = _angles(c, rate, t, float(np.sqrt(y[0] * y[-1])))
-    result: Floats = np.minimum(_logs(c, rate, t, angles, y).min(axis=1), 0.0)
-    return result
+    return least_logs(partial(_logs, c, rate, t), c, rate, y)

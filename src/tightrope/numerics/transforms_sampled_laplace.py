@@ -14,6 +14,8 @@ from flint import ctx
 
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
+from tightrope.numerics.float_lines import FloatNodes, above, exponential_sums
+from tightrope.numerics.sampled_laplace_nodes import FarLaplace
 from tightrope.numerics.transform import Transform, log_phases, power_sums
 from tightrope.numerics.transforms_gauss import float_gauss, gauss, gauss_error
 
@@ -24,6 +26,7 @@ __all__ = ["SampledLaplaceTransform"]
 
 _GUARD = 40
 _MOST_NODES = 400
+_NATS = 40.0  # accuracy of doubles
 
 
 class SampledLaplaceTransform(Transform):
@@ -71,14 +74,8 @@ class SampledLaplaceTransform(Transform):
         power, y = self._power(t), eta * count
         number, rho = self._number(float(power), float(y), ctx.prec * math.log(2) + 2)
         with precision(ctx.prec + _GUARD):
-            e0, q, a, turn = ball(self._reach), ball(self._rate), ball(power), ball(-eta if self._adding else eta)
-            scale = (e0 / -2).exp() / 4 * e0
-            positions, weights = [e0, -e0], [(-e0).exp() / 2, Ball(1) / 2]
-            for x, weight in gauss(number):
-                positions.append(e0 * x)
-                weights.append(scale * weight * (e0 * x / -2).exp())
-            logs = [(q * at.expm1()).log1p() for at in positions]
-            terms = [weight * (a * log).exp() for weight, log in zip(weights, logs, strict=True)]
+            turn = ball(-eta if self._adding else eta)
+            terms, logs, scale = self._rule_terms(power, number)
             sums = power_sums(terms, [log * turn for log in logs], count)
             still, moving = (scale * self._error(power, ball(at), number, Fraction(rho)) for at in (Fraction(0), y))
             value = sums[0].real + between(-still.upper(), still.upper())
@@ -86,6 +83,53 @@ class SampledLaplaceTransform(Transform):
             off_both = ComplexBall(off, off)
             phi = [ComplexBall(1)] + [(s + off_both) / value for s in sums[1:]]
             return value.log(), phi
+
+    def float_nodes(self, t: Fraction, eta: Fraction, count: int, floor: Ball) -> FloatNodes | None:
+        """The rule of ``line`` near the axis; partial integration beyond, where it would need too many nodes."""
+        import numpy as np
+
+        power = self._power(t)
+        with precision(128):
+            total = self.log_real(t).exp()
+            far = FarLaplace(self._reach, self._rate, power, total)
+            last = self._last_near(far, float(power), eta, count)
+            number, rho = self._number(float(power), float(eta * last), _NATS)
+            terms, logs, scale = self._rule_terms(power, number)
+            near, error = exponential_sums([term / total for term in terms], [log * ball(eta) for log in logs], last)
+            error += 2 * scale * self._error(power, ball(eta * last), number, Fraction(rho)) / total
+            values = near
+            if last < count:
+                beyond, other = far.nodes(eta, last + 1, count)
+                values, error = np.concatenate([near, beyond]), error.max(other)
+        values, error = values.conj() if self._adding else values, error.upper()
+        return FloatNodes(values, error, above(values, error, floor))
+
+    def _last_near(self, far: FarLaplace, power: float, eta: Fraction, count: int) -> int:
+        """Up to which node the Gauss-Legendre rule is used: a choice."""
+        last = min(16, count)
+        while last < count and not far.best_terms(ball(eta * last))[1] < Ball(2) ** -50:
+            following = min(2 * last, count)
+            try:
+                self._number(power, float(eta * following), _NATS)
+            except NotCertified:
+                return last
+            last = following
+        return last
+
+    def node_cost(self, copies: int) -> float:  # noqa: ARG002
+        """Two series of some twenty terms."""
+        return 300.0
+
+    def _rule_terms(self, power: Fraction, number: int) -> tuple[list[Ball], list[Ball], Ball]:
+        """Weights·w^A and ln w at the atoms and the rule's nodes, and the factor of the integral."""
+        e0, q, a = ball(self._reach), ball(self._rate), ball(power)
+        scale = (e0 / -2).exp() / 4 * e0
+        positions, weights = [e0, -e0], [(-e0).exp() / 2, Ball(1) / 2]
+        for x, weight in gauss(number):
+            positions.append(e0 * x)
+            weights.append(scale * weight * (e0 * x / -2).exp())
+        logs = [(q * at.expm1()).log1p() for at in positions]
+        return [weight * (a * log).exp() for weight, log in zip(weights, logs, strict=True)], logs, scale
 
     def _error(self, power: Fraction, y: Ball, number: int, rho: Fraction) -> Ball:
         """The rule's error for ∫_{−1}^{1} e^{−l/2} w(l)^{A+iy'} dx, l = ε₀x, for every |y'| ≤ y.

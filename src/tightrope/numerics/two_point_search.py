@@ -13,8 +13,12 @@ from fractions import Fraction
 __all__ = [
     "Cut",
     "curve_search",
+    "divergence",
     "fraction_of_log",
+    "log_excess",
     "log_of_fraction",
+    "log_rest",
+    "log_room",
     "one_order_search",
     "trial",
     "widest_ratio",
@@ -74,7 +78,7 @@ def curve_search(renyi_float: Callable[[float], float], x: float) -> tuple[float
         log_delta, log_p, log_q = _several(active, tau, x, log_delta)
     cuts = [_own_cut(t, tau(t), x)]
     if len(active) > 1:  # several constraints may meet in the optimum: then their tangents there prove it
-        active.sort(key=lambda t: tau(t) - _divergence(math.exp(t), log_p, log_q))
+        active.sort(key=lambda t: tau(t) - divergence(math.exp(t), log_p, log_q))
         point = fraction_of_log(log_p), fraction_of_log(log_q)
         cuts += [_own_cut(t, tau(t), x) for t in active[:2]]
         cuts += [(*point, 1 + Fraction(math.exp(t))) for t in active[:4]]
@@ -96,9 +100,9 @@ def widest_ratio(b: float, tau: float, log_p: float) -> float:
     """ln(p/q) for the least q with D_{1+b}(p‖q) ≤ tau."""
     if not tau:
         return 0.0
-    goal = _log_room(b, tau)
+    goal = log_room(b, tau)
     far = tau - log_p / b  # there p^a q^{−b} alone fills the constraint; at tau it holds, since D ≤ ln(p/q)
-    return math.exp(_root(lambda w: _log_excess(b, log_p, math.exp(w)) - goal, math.log(tau), math.log(far)))
+    return math.exp(_root(lambda w: log_excess(b, log_p, math.exp(w)) - goal, math.log(tau), math.log(far)))
 
 
 def fraction_of_log(log_value: float) -> Fraction:
@@ -122,20 +126,20 @@ def _one_order(b: float, tau: float, x: float) -> tuple[float, float, Fraction, 
     tau = max(tau, 5e-324)
     if tau >= x + widest:  # p = 1
         return _log_expm1(tau - x) + x - tau, widest, Fraction(0), -tau
-    goal = _log_room(b, tau)
+    goal = log_room(b, tau)
 
     def ratios(u: float) -> tuple[float, float, float]:  # by u = ln z, x0 = min(1, e^x)(1 − z)
-        log0 = min(x, 0.0) + _log_rest(u)
+        log0 = min(x, 0.0) + log_rest(u)
         s = _mirror(b, log0 - x, widest)
-        spread = x + s + _log_rest(log0 - x - s)
-        log_q = (u if x >= 0 else _log_rest(log0)) - spread
+        spread = x + s + log_rest(log0 - x - s)
+        log_q = (u if x >= 0 else log_rest(log0)) - spread
         return log0, s, log_q
 
     def miss(u: float) -> float:
         log0, s, log_q = ratios(u)
         if x + s <= 0 or log_q >= 0:
             return -math.inf
-        rest = _log_rest(-x - s) - _log_rest(log0 - x - s)
+        rest = log_rest(-x - s) - log_rest(log0 - x - s)
         return _log_sum(log_q + _log_phi(b, x + s), rest + _log_phi(b, log0)) - goal
 
     low = -1.0
@@ -143,7 +147,7 @@ def _one_order(b: float, tau: float, x: float) -> tuple[float, float, Fraction, 
         low *= 2
     u = _root(miss, low, low / 2 if low < -1 else 0.0)
     log0, s, log_q = ratios(u)
-    width = _log_rest(b * (log0 - x - s))
+    width = log_rest(b * (log0 - x - s))
     log_delta = _log_sum(goal, _log_gap(b, log0)) - b * (x + s) - math.log1p(b) - width
     x0 = 1 - Fraction(math.exp(u)) if x >= 0 and u < -1 else Fraction(math.exp(log0))
     return min(log_delta, 0.0), s, x0, log_q
@@ -187,17 +191,18 @@ def _log_phi(b: float, w: float) -> float:
     return w + _log_sum(_log_eta(b * w), math.log(b) + _log_eta(-w)) if w > -math.inf else math.log(b)
 
 
-def _log_excess(b: float, log_p: float, ratio: float) -> float:
+def log_excess(b: float, log_p: float, ratio: float) -> float:
     """ln(g − 1), g = p^a q^{−b} + (1−p)^a (1−q)^{−b}, at ln p and ln(p/q) > 0."""
     log_q = log_p - ratio
-    rest = _log_rest(log_q)
-    share = math.exp(log_p + _log_rest(-ratio) - rest)  # (p − q)/(1 − q)
+    rest = log_rest(log_q)
+    share = math.exp(log_p + log_rest(-ratio) - rest)  # (p − q)/(1 − q)
     other = math.log1p(-share) if share < 1 and log_p < 0 else -math.inf
     return _log_sum(log_q + _log_phi(b, ratio), rest + _log_phi(b, other))
 
 
-def _divergence(b: float, log_p: float, log_q: float) -> float:
-    return _log_sum(0.0, _log_excess(b, log_p, log_p - log_q)) / b
+def divergence(b: float, log_p: float, log_q: float) -> float:
+    """D_{1+b}(p‖q)."""
+    return _log_sum(0.0, log_excess(b, log_p, log_p - log_q)) / b
 
 
 def _most_violated(
@@ -206,7 +211,7 @@ def _most_violated(
     """The order (as ln(order − 1)) whose constraint the point breaks most, and by how much relatively."""
 
     def slack(t: float) -> float:
-        value = _divergence(math.exp(t), log_p, log_q)
+        value = divergence(math.exp(t), log_p, log_q)
         return (tau(t) - value) / value if tau(t) < math.inf and value > 0 else math.inf
 
     centre = min(grid, key=slack)
@@ -224,7 +229,7 @@ def _several(
 
     def loss(log_p: float) -> float:
         share = x + q(log_p) - log_p  # ln(e^x q/p)
-        return -(log_p + _log_rest(share)) if share < 0 else 1e6 + share
+        return -(log_p + log_rest(share)) if share < 0 else 1e6 + share
 
     log_p = min(0.0, _least(loss, above - 40, 0.0, 1e-11), key=loss)
     return -loss(log_p), log_p, q(log_p)
@@ -235,12 +240,12 @@ def _chernoff(b: float, tau: float, x: float) -> float:
     return value if value == value else math.inf
 
 
-def _log_room(b: float, tau: float) -> float:
+def log_room(b: float, tau: float) -> float:
     """ln(e^{bτ} − 1)."""
     return _log_expm1(b * tau) if b * tau > 1e-17 else math.log(b) + math.log(tau)
 
 
-def _log_rest(u: float) -> float:
+def log_rest(u: float) -> float:
     """ln(1 − e^u)."""
     if u >= 0:
         return -math.inf
@@ -248,7 +253,7 @@ def _log_rest(u: float) -> float:
 
 
 def _log_expm1(z: float) -> float:
-    return z + _log_rest(-z)
+    return z + log_rest(-z)
 
 
 def _log_sum(a: float, b: float) -> float:

@@ -1,0 +1,155 @@
+"""The search behind ``calibrate``: estimates lead to the boundary, then both of its sides are certified."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+from tightrope.accounting.calibrate_trials import Trials
+from tightrope.errors import NotCertified
+from tightrope.numerics.exact import exact, near
+
+Height = Callable[[Fraction], float]
+Sides = tuple[Fraction, Fraction | None]  # a value that meets the target, and one beyond that does not, if there is one
+
+_RELATIVE = 5e-7  # how close both sides are at least
+_CLOSE = 1e-7  # how close they are if the estimates are those of the certified route
+_SPREAD = (3e-8, 1e-5, 1e-3, 0.1, 3.0, 1e3)  # how far the two sides are moved apart until certificates confirm them
+_LADDER = (2.0, 4.0, 16.0, 256.0, 1e5, 1e8, 1e15, 1e30, 1e60, 1e120, 1e200, 1e300)
+_STARTS = tuple(10.0 ** (sign * k) for k in (0, 1, 2, 3, 5, 8, 15, 30, 100, 300) for sign in (1, -1))
+
+
+def boundary(trials: Trials) -> Sides:
+    """The boundary value on the side that meets the target, and the value certified to miss it; None if the
+    parameter ends first."""
+    good, bad = _bracket(trials)
+    if bad is not None:
+        good, bad = _closed(trials, good, bad, trials.estimated, _CLOSE)
+        if not (trials.meets(good) and not trials.meets(bad)):
+            good, bad = _confirmed(trials, good, bad)
+        good, bad = _rounded(trials, good, bad)
+    elif not trials.meets(good):
+        raise NotCertified("the calibrated value", f"{near(good):.10g} seems to meet the target, which was not proved")
+    return good, bad
+
+
+def _rounded(trials: Trials, good: Fraction, bad: Fraction) -> tuple[Fraction, Fraction]:
+    """A short decimal between the two is tried: many boundaries are such numbers, and then they are found exactly."""
+    for digits in range(1, 7):
+        x = exact("x", f"{near(good):.{digits}g}")
+        if min(good, bad) < x < max(good, bad):
+            return (x, bad) if trials.meets(x) else (good, x)
+    return good, bad
+
+
+# Both sides of the boundary, far apart
+
+
+def _bracket(trials: Trials) -> Sides:
+    start = next((x for x in map(trials.number, _STARTS) if trials.accepts(x)), None)
+    if start is None:
+        raise NotCertified("the calibrated value", "the mechanism accepts none of the values tried, 1e-300 to 1e300")
+    trials.whole = trials.whole or (trials.accepts(start + 1) and not trials.accepts(start + Fraction(1, 2)))
+    seen = {start: trials.estimated(start)}
+    ends: dict[int, Fraction] = {}
+    for factor in _LADDER:
+        for sign in _ways(seen, ends):
+            x = trials.number(_further(near(start) * factor**sign, seen, sign))
+            if not trials.accepts(x):
+                ends[sign] = x
+            else:
+                seen[x] = trials.estimated(x)
+        good, bad = [x for x in seen if seen[x] <= 0], [x for x in seen if seen[x] > 0]
+        if good and bad:
+            return min(((g, b) for g in good for b in bad), key=lambda pair: abs(math.log(pair[0] / pair[1])))
+    return _at_an_end(trials, seen, ends)
+
+
+def _ways(seen: dict[Fraction, float], ends: dict[int, Fraction]) -> list[int]:
+    """Up or down, whichever leads to the boundary; both while that is not known."""
+    ways = [sign for sign in (1, -1) if sign not in ends]
+    finite = sorted((x, height) for x, height in seen.items() if math.isfinite(height))
+    if len(finite) < 2 or finite[0][1] == finite[-1][1]:
+        return ways if len(seen) > 1 or not finite else ways[:1]
+    falls, missed = finite[-1][1] < finite[0][1], finite[0][1] > 0
+    return [sign for sign in ways if (sign > 0) == (falls == missed)]
+
+
+def _further(rung: float, seen: dict[Fraction, float], sign: int) -> float:
+    """A little past where a line through the last two points leads, in logarithms; the next rung if there is none."""
+    points = sorted(((math.log(x), height) for x, height in seen.items()), reverse=sign > 0)[:2]
+    if len(points) < 2 or not all(math.isfinite(height) for _, height in points) or points[0][1] == points[1][1]:
+        return rung
+    (u, here), (before, there) = points
+    step = -1.1 * here * (u - before) / (here - there)
+    longest = 3 * abs(u - before) + 2
+    return math.exp(min(u + sign * min(max(sign * step, 0.02), longest), 700.0))
+
+
+def _at_an_end(trials: Trials, seen: dict[Fraction, float], ends: dict[int, Fraction]) -> Sides:
+    """All values seen are on one side: the boundary is where the parameter itself ends, or there is none."""
+    costs = [trials.cost(x) for x in seen]
+    reach = f"values from {near(min(seen)):.6g} to {near(max(seen)):.6g} cost {min(costs):.6g} to {max(costs):.6g}"
+    target = f"the target {near(trials.target):.6g}"
+    if min(seen.values()) > 0 and not ends:
+        raise NotCertified("the calibrated value", f"no value meets {target}: {reach}")
+    if not ends:
+        raise NotCertified("the calibrated value", f"there is no boundary, every value meets {target}: {reach}")
+    sign, refused = next(iter(ends.items()))
+    known = max(seen) if sign > 0 else min(seen)
+    last = _last_accepted(trials, known, refused)
+    if (seen[known] > 0) != (trials.estimated(last) > 0):
+        return (last, known) if seen[known] > 0 else (known, last)
+    if seen[known] > 0:
+        raise NotCertified("the calibrated value", f"no value meets {target}: {reach}")
+    return last, None
+
+
+def _last_accepted(trials: Trials, accepted: Fraction, refused: Fraction) -> Fraction:
+    """The end of what the mechanism accepts."""
+    while abs(accepted - refused) > (1 if trials.whole else _RELATIVE / 4 * accepted):
+        middle = trials.number(near(accepted + refused) / 2)
+        if middle in (accepted, refused):
+            break
+        accepted, refused = (middle, refused) if trials.accepts(middle) else (accepted, middle)
+    return accepted
+
+
+# Closing in
+
+
+def _closed(trials: Trials, good: Fraction, bad: Fraction, height: Height, share: float) -> tuple[Fraction, Fraction]:
+    """Both sides closer together than ``share`` of their size, or neighbours: secants in logarithms, kept between."""
+    before = [(math.log(x), height(x)) for x in (bad, good)]
+    trial = 0
+    while abs(good - bad) > (1 if trials.whole else share * good):
+        low, high = sorted((math.log(good), math.log(bad)))
+        (a, first), (b, second) = before[-2:]
+        u = (low + high) / 2
+        if trial % 6 < 5 and math.isfinite(first) and math.isfinite(second) and first != second:
+            u = b - second * (b - a) / (second - first)
+            # Past the root by less than the two sides may be apart, so that the far side closes in as well.
+            past = 0.4 * share * (1 if (second > 0) == (good > bad) else -1)
+            u = min(max(u + past, low + 0.3 * share), high - 0.3 * share)
+        x = trials.number(math.exp(u))
+        if trials.whole:
+            x = min(max(x, min(good, bad) + 1), max(good, bad) - 1)
+        elif not min(good, bad) < x < max(good, bad):
+            x = (good + bad) / 2
+        before.append((math.log(x), height(x)))
+        good, bad = (x, bad) if before[-1][1] <= 0 else (good, x)
+        trial += 1
+    return good, bad
+
+
+def _confirmed(trials: Trials, good: Fraction, bad: Fraction) -> tuple[Fraction, Fraction]:
+    """The estimates were not those of the certified route: move apart until certificates confirm, then close in."""
+    sign = 1 if good > bad else -1
+    for share in _SPREAD:
+        least = 1 if trials.whole else 0
+        better = trials.number(near(good) * (1 + share) ** sign + sign * least)
+        worse = trials.number(near(bad) * (1 + share) ** -sign - sign * least)
+        if trials.accepts(better) and trials.meets(better) and (trials.accepts(worse) and not trials.meets(worse)):
+            return _closed(trials, better, worse, trials.certified, _RELATIVE)
+    raise NotCertified("the calibrated value", f"no value near {near(good):.10g} was certified to meet the target")

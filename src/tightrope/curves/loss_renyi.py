@@ -1,0 +1,80 @@
+"""The Rényi curve of a known law of the loss."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache, reduce
+
+from tightrope.curves.loss import Loss, Pair, Parts
+from tightrope.curves.renyi import Renyi
+from tightrope.numerics.balls import Ball, ball, precision
+from tightrope.theorems import Source, theorem
+
+_REMEMBERED = 4096  # values of one curve
+
+
+@dataclass(frozen=True, eq=False)
+class LossRenyi(Renyi):
+    """The exact Rényi curve of a loss law, in the worse direction at each order."""
+
+    loss: Loss
+
+    def divergence(self, order: Fraction) -> Ball:
+        """max over directions of ΣK(λ)/λ."""
+        values = [self._one(parts, order) for parts in self.loss.directions]
+        return reduce(Ball.max, values)
+
+    @staticmethod
+    def _one(parts: Parts, order: Fraction) -> Ball:
+        value = Ball(0)
+        for pair, n in parts:
+            cumulant = pair.cumulant(order - 1)
+            assert cumulant is not None
+            value += cumulant * n
+        return value / ball(order - 1)
+
+    def approximations(self, orders: Sequence[float]) -> list[float]:
+        """The same in floats; pairs with a float formula of their own use it."""
+        memory = self._found
+        found = {order: value for order in orders if (value := memory.get(order)) is not None}
+        new = [order for order in dict.fromkeys(orders) if order not in found]
+        found |= zip(new, self._floats(new), strict=True) if new else ()
+        if len(memory) > _REMEMBERED:
+            memory.clear()
+        memory.update(found)
+        return [found[order] for order in orders]
+
+    @cached_property
+    def _found(self) -> dict[float, float]:
+        """What was found so far: several conversions look at the same orders."""
+        return {}
+
+    def _floats(self, orders: Sequence[float]) -> list[float]:
+        found = []
+        for parts in self.loss.directions:
+            columns = [[k * n for k in pair.approximate_cumulants([o - 1 for o in orders])] for pair, n in parts]
+            found.append([sum(column) / (o - 1) for o, *column in zip(orders, *columns, strict=True)])
+        return [max(column) for column in zip(*found, strict=True)]
+
+    def approximate(self, order: float) -> float:
+        """One order."""
+        return self.approximations([order])[0]
+
+    @property
+    def effort(self) -> int:
+        """That of the slowest pair."""
+        return max((pair.effort for parts in self.loss.directions for pair, _ in parts), default=0)
+
+
+@theorem(of=Loss, gives=Renyi, kind="equal", source=Source("mironov2017renyi", "Def. 4"))
+def loss_has_renyi(c: Loss) -> Renyi | None:
+    """D_α(P‖Q) = ln E_P[e^{(α−1)L}]/(α − 1)."""
+    return LossRenyi(c) if all(_has_cumulant(pair) for parts in c.directions for pair, _ in parts) else None
+
+
+@lru_cache(maxsize=512)
+def _has_cumulant(pair: Pair) -> bool:
+    with precision(30):
+        return pair.cumulant(Fraction(2)) is not None

@@ -1,0 +1,129 @@
+"""Poisson batches cut to a largest size: the chance of a cut, and what a cut may cost, batch by batch."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction as F
+
+import definitions as d
+import pytest
+from mpmath import mp, mpf
+
+import tightrope as tr
+from tightrope.numerics.balls import Ball, ball, precision
+from tightrope.numerics.binomial_tail import binomial_excess
+
+
+def excess(number, rate, most):
+    return sum(math.comb(number, k) * rate**k * (1 - rate) ** (number - k) for k in range(most + 1, number + 1))
+
+
+@pytest.mark.parametrize(
+    ("number", "rate", "most"), [(1000, F(1, 100), 30), (50, F(1, 7), 20), (12, F(1, 2), 11), (9, F(1, 3), 3), (3, F(1, 5), 0)]
+)
+def test_binomial_excess(number, rate, most):
+    with precision(120):
+        found = binomial_excess(number, rate, most)
+        assert found.overlaps(ball(excess(number, rate, most)))
+        assert found.rad() < found * Ball(2) ** -90
+
+
+def test_binomial_ends():
+    assert binomial_excess(10, F(1, 2), 10) == 0
+    assert binomial_excess(10, F(0), 0) == 0
+    for case in ((10, F(1), 5), (100, F(1, 2), 30)):
+        assert binomial_excess(*case).contains(1)
+        assert binomial_excess(*case).contains(0.5)
+    huge = binomial_excess(10**15, F(1, 10**6), 10**9 + 10**6)
+    assert 0 < huge < Ball(10) ** -200
+    with mp.workdps(25):
+        assert abs(mpf(float(binomial_excess(1000, F(1, 100), 30).mid())) / mpf("6.4199286031376638781e-8") - 1) < 1e-15
+
+
+def test_vector():
+    """n = 1000, q = 0.01, b = 30: a hundred steps add 2.3871103865051237017e-5 at ε = 1."""
+    plain, cut = (tr.Gaussian(1).poisson("0.01", **more) * 100 for more in ({}, {"max_batch": 30, "population": 1000}))
+    more = tr.delta(cut, 1).computed
+    assert more.lower <= tr.delta(plain, 1).upper + 2.3871103865051237e-5 <= more.upper * (1 + 1e-12)
+    claim = tr.delta(cut, 1)
+    assert not claim.tight
+    assert claim.upper == pytest.approx(2.3871103865051237017e-5 + 6.6713989155493057e-7, rel=1e-9)
+    assert tr.check(claim.to_json())
+
+
+def cut_run(records, rate, most):
+    """Output laws of: draw a Poisson batch, keep at most ``most`` of it (the first ones), answer whether record 0 and
+    whether record 1 is in it, each through randomized response. Exactly, over all batches and answers."""
+    truth = d.response(1).p[0]
+    found = dict.fromkeys(itertools.product((0, 1), repeat=2), mpf(0))
+    for taken in itertools.product((0, 1), repeat=len(records)):
+        chance = mp.fprod(d.number(rate) if t else 1 - d.number(rate) for t in taken)
+        batch = [r for r, t in zip(records, taken, strict=True) if t][:most]
+        for answer in found:
+            said = mp.fprod(truth if answer[i] == (i in batch) else 1 - truth for i in (0, 1))
+            found[answer] += chance * said
+    return list(found.values())
+
+
+@pytest.mark.parametrize(("rate", "most"), [(F(1, 10), 1), (F(1, 5), 2), (F(1, 10), 3)])
+def test_never_below_a_cut_run(rate, most):
+    """A record that takes part may push another out of the batch, which plain accounting does not see."""
+    base = tr.RandomizedResponse(1)
+    with_record, without = cut_run([0, 1, 2, 3, 4], rate, most), cut_run([1, 2, 3, 4], rate, most)
+    truth = d.Atoms(with_record, without)
+    for x in ("0", "0.05", "0.3"):
+        claim = tr.delta(base.poisson(rate, max_batch=most, population=5), x)
+        worst = max(truth.hockey(x), truth.reverse().hockey(x))
+        assert claim.upper >= worst
+        plain = tr.delta(base.poisson(rate), x).upper
+        cost = (1 + math.exp(float(x))) * float(excess(5, rate, most))
+        assert claim.upper == pytest.approx(min(plain + cost, 1), rel=1e-12)
+
+
+def test_epsilon_at_the_least():
+    """δ at the ε found is kept, and just below it is not."""
+    m = tr.Gaussian(1).poisson("0.01", max_batch=35, population=1000) * 200 + tr.Laplace(3)
+    claim = tr.epsilon(m, "1e-5")
+    assert tr.delta(m, claim.upper).upper <= 1e-5 * (1 + 1e-12)
+    assert tr.delta(m, claim.upper * (1 - 1e-6)).computed.lower > 1e-5
+    assert claim.computed.upper - claim.computed.lower < 1e-8 * claim.upper
+    assert tr.epsilon(m, "1e-4").upper < claim.upper
+    assert tr.check(claim.to_json())
+
+
+def test_more_room_costs_less_and_too_little_room_proves_nothing():
+    base = tr.Gaussian(1)
+    found = [tr.epsilon(base.poisson("0.01", max_batch=b, population=1000) * 100, "1e-5").upper for b in (60, 40, 36, 20)]
+    assert found == sorted(found)
+    assert found[0] == pytest.approx(tr.epsilon(base.poisson("0.01") * 100, "1e-5").upper, rel=1e-6)
+    assert found[-1] == math.inf
+    assert tr.delta(base.poisson("0.5", max_batch=1, population=10), 1).upper == 1.0
+
+
+def test_only_the_profile_is_known():
+    m = tr.Gaussian(1).poisson("0.01", max_batch=40, population=1000)
+    assert tr.pure(m).upper == math.inf
+    assert tr.delta(m.group(2), 1).upper == 1.0
+    assert tr.epsilon(m.group(2), "1e-5").upper == math.inf
+    with pytest.raises(tr.Unsupported):
+        tr.renyi(m, 2)
+    other = tr.ZCDP("0.1").poisson("0.01", max_batch=40, population=1000)
+    assert 0 < tr.epsilon(other, "1e-4").upper < 10
+    swapped = tr.Gaussian(1).poisson("0.01", relation="replace", max_batch=40, population=1000)
+    assert tr.epsilon(m, "1e-5").upper < tr.epsilon(swapped, "1e-5").upper
+
+
+def test_text_and_refusals():
+    m = tr.Gaussian(1).poisson("0.01", max_batch=40, population=1000) * 3
+    assert str(m) == "gaussian(sigma=1).poisson(0.01, max_batch=40, population=1000) * 3"
+    assert tr.parse(str(m)) == m
+    assert any("population" in line for line in tr.epsilon(m, "1e-5").assumptions)
+    for wrong in ({"max_batch": 3}, {"population": 3}, {"max_batch": 10, "population": 10}, {"max_batch": -1, "population": 5}):
+        with pytest.raises(tr.BadParameter):
+            tr.Gaussian(1).poisson("0.1", **wrong)
+    for wrong in ((1, 0), (-1, 5), ("1/2", 5), (True, 5)):
+        with pytest.raises(tr.BadParameter):
+            tr.Gaussian(1).with_replacement(*wrong)
+    with pytest.raises(tr.Unsupported):
+        tr.Gaussian(1).group(2).with_replacement(1, 5)

@@ -1,0 +1,185 @@
+"""Samples with replacement, against draws counted one by one and against records that count as often as drawn."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction as F
+
+import definitions as d
+import pytest
+from mpmath import mp, mpf
+
+import tightrope as tr
+from tightrope.accounting.facts import fact
+from tightrope.curves.draws_loss import DrawsPair, DrawsProfile, drawn_rates
+from tightrope.curves.loss import Loss
+from tightrope.curves.revealed import Revealed
+from tightrope.errors import NotCertified
+from tightrope.numerics.balls import ball, lower_float, precision, upper_float
+from tightrope.numerics.bound import Bound
+
+
+def only(mechanism):
+    ((pair, n),) = fact(mechanism, Loss).curve.remove
+    assert n == 1
+    return pair
+
+
+def counted(size, population):
+    """How often record 0 is drawn, over all sequences of draws."""
+    found = [F(0)] * (size + 1)
+    for draws in itertools.product(range(population), repeat=size):
+        found[draws.count(0)] += F(1, population**size)
+    return found
+
+
+@pytest.mark.parametrize(("size", "population"), [(1, 4), (3, 3), (5, 2), (2, 7)])
+def test_weights_count_the_draws(size, population):
+    pair = only(tr.Gaussian(1).with_replacement(size, population))
+    weights = counted(size, population)
+    with precision(100):
+        for j, weight in enumerate(weights):
+            assert pair.weight(j).overlaps(ball(weight))
+            assert pair.weight(j).rad() < 1e-25
+        low, high = drawn_rates(size, population)
+        assert low <= 1 - weights[0] <= high
+        assert high - low < F(1, 10**70)
+        for kept in range(1, size):
+            assert pair._beyond(kept) >= ball(sum(weights[kept + 1 :]) - F(1, 10**25))
+
+
+def test_one_step_vector():
+    """n = 10, m = 3, normal pairs at 0.5, 1 and 1.5, ε = 0.5."""
+    x = "0.16195171336689101741"
+    claim = tr.delta(tr.Gaussian(2).with_replacement(3, 10), x)
+    assert d.encloses(claim.computed, mpf("0.019612206816412602936"), 1e-12)
+    assert not claim.tight
+
+
+def shifted(scale, size, population):
+    """Discrete Laplace noise on how often the record was drawn, against none of it: an instance of the description."""
+    r, weights = mp.exp(-mpf(1) / scale), counted(size, population)
+    span = range(-60 * scale, 60 * scale + size + 1)
+
+    def noise(k):
+        return (1 - r) / (1 + r) * r ** abs(k)
+
+    mixed = [mp.fsum(d.number(w) * noise(k - j) for j, w in enumerate(weights)) for k in span]
+    return d.Atoms(mixed, [noise(k) for k in span])
+
+
+@pytest.mark.parametrize(("size", "population"), [(2, 3), (3, 4)])
+def test_never_below_a_count_of_the_draws(size, population):
+    law = shifted(2, size, population)
+    m = tr.DiscreteLaplace(2).with_replacement(size, population)
+    twice = law.merged()
+    for x in ("0", "0.1", "0.3", "0.6"):
+        worst = max(law.hockey(x), law.reverse().hockey(x))
+        claim = tr.delta(m, x)
+        assert claim.upper >= worst * (1 - mpf(10) ** -12)
+        assert 0 < claim.upper <= 1
+        assert tr.delta(m * 2, x).upper >= twice.times(twice).hockey(x) * (1 - mpf(10) ** -9)
+    assert tr.pure(m).upper >= max(law.largest(), law.reverse().largest()) * (1 - mpf(10) ** -12)
+    assert tr.renyi(m, 3).upper >= max(law.renyi(3), law.reverse().renyi(3)) * (1 - mpf(10) ** -12)
+
+
+def test_lower_end_is_the_record_drawn_or_not():
+    weights = counted(3, 4)
+    once = d.response(1).sampled(1 - weights[0])
+    claim = tr.delta(tr.RandomizedResponse(1).with_replacement(3, 4), "0.2")
+    assert claim.lower == pytest.approx(float(once.hockey("0.2")), rel=1e-12)
+    assert claim.lower < claim.upper
+
+
+def test_pure_guarantees_grow_with_the_draws():
+    """m = 2 of n = 5: a record drawn twice costs twice; η = 9/25."""
+    m = tr.Pure(1).with_replacement(2, 5)
+    assert d.encloses(Bound(tr.pure(m).computed.lower, tr.pure(m).upper), mp.log1p(mpf(9) / 25 * mp.expm1(2)), 1e-12)
+    both = [(F(8, 25), d.response(1)), (F(1, 25), d.response(2))]
+    x = mpf("0.2")
+    base = mp.log1p(mp.expm1(x) / (mpf(9) / 25))
+    expected = mp.fsum(d.number(w) * max(law.hockey(base), 0) for w, law in both)
+    assert d.encloses(tr.delta(m, "0.2").computed, expected, 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("sigma", "size", "population", "steps", "delta"),
+    [(2, 10, 1000, 1000, "1e-5"), (4, 100, 1000, 100, "1e-5"), (2, 3, 10, 20, "0.001")],
+)
+def test_composed(sigma, size, population, steps, delta):
+    """More than without replacement, hardly more at small rates, and what is left out hardly matters."""
+    m = tr.Gaussian(sigma).with_replacement(size, population) * steps
+    claim = tr.epsilon(m, delta)
+    assert claim.route == "exact"
+    assert claim.lower < claim.computed.lower
+    fixed = tr.epsilon(tr.Gaussian(sigma).without_replacement(size, population) * steps, delta)
+    assert fixed.lower < claim.upper
+    if size < 10:
+        assert claim.witness["cut"] > 0
+    else:
+        assert claim.upper < 1.2 * fixed.upper
+    profile = DrawsProfile(fact(m, Loss).curve, _evaluate)
+    coarse, fine = (profile._at(bits).epsilon(F(delta))[0] for bits in (32, 42))
+    assert fine.lower <= coarse.upper * (1 + 1e-9)
+    assert coarse.upper < fine.upper * 1.01
+    assert tr.check(claim.to_json())
+
+
+def _evaluate(loss):
+    from tightrope.curves.composed_loss import loss_has_profile
+
+    return loss_has_profile(loss)
+
+
+def test_other_bases_compose():
+    for base in (tr.Laplace(2), tr.RandomizedResponse("0.5")):
+        claim = tr.epsilon(base.with_replacement(10, 1000) * 100, "1e-5")
+        assert claim.route == "exact"
+        assert claim.lower < claim.upper < 1.6 * claim.lower
+    mixed = tr.delta(tr.Laplace(2).with_replacement(5, 100) * 60 + tr.Gaussian(3), "1.5")
+    assert mixed.route == "exact"
+    assert "cut" in mixed.witness
+
+
+def test_ends():
+    assert tr.epsilon(tr.Gaussian(1).with_replacement(0, 5), "1e-9").upper == 0.0
+    alone = tr.delta(tr.Gaussian(2).with_replacement(2, 1), "0.3")
+    assert d.encloses(Bound(alone.computed.lower, alone.upper), d.normals(1, 1, 0, 1).hockey("0.3"), 1e-12)
+    unknown = tr.ZCDP("0.1").with_replacement(2, 10)
+    assert fact(unknown, Loss) is None
+    assert tr.epsilon(unknown, "1e-5").upper < float("inf")
+    often = tr.Gaussian(100).with_replacement(10**6, 10)
+    assert tr.epsilon(often, "1e-5").upper > 0
+    with pytest.raises(NotCertified):
+        only(often).cut(40)
+    profile = DrawsProfile(fact(tr.Gaussian(2).with_replacement(3, 10) * 20, Loss).curve, _evaluate)
+    with pytest.raises(NotCertified):
+        profile.prove(F(1), {"cut": 10**6})
+    assert tr.epsilon(tr.Gaussian(2).with_replacement(1, 10**9) * 3, "1e-4").upper == 0.0
+    assert tr.delta(tr.Laplace(1).with_replacement(1, 3) * 2, "50").upper == 0.0
+
+
+def test_mixtures_reveal_their_label():
+    pair = only(tr.Gaussian(1).with_replacement(2, 3))
+    assert isinstance(pair, DrawsPair)
+    base = pair.cut(60).base
+    assert isinstance(base, Revealed)
+    assert base.mean() is None
+    assert base.cumulant(F(1)) is None
+    laws = [d.normals(j, 1, 0, 1) for j in (1, 2)]
+    weights, eta = counted(2, 3), 1 - counted(2, 3)[0]
+    for x in ("0.1", "0.7"):
+        with precision(100):
+            call, tail = pair.call(ball(F(x))), pair.tail(ball(F(x)))
+        lifted = mp.log1p(mp.expm1(mpf(x)) / d.number(eta))
+        expected = mp.fsum(d.number(w) * law.hockey(lifted) for w, law in zip(weights[1:], laws, strict=True))
+        assert d.encloses(Bound(lower_float(call), upper_float(call)), expected, 1e-12)
+        assert upper_float(tail) > float(expected)
+    assert d.encloses(tr.renyi(tr.Gaussian(2).with_replacement(1, 10), 4).computed, _one_draw(4), 1e-9)
+    assert only(tr.Gaussian(1).with_replacement(100, 1000)).cumulant(F(1)) is None
+
+
+def _one_draw(order):
+    """One draw is a sample of one without replacement."""
+    claim = tr.renyi(tr.Gaussian(2).without_replacement(1, 10), order)
+    return mpf(claim.computed.lower)
