@@ -27,16 +27,19 @@ lint: $(VENV)/.dev
 	$(BIN)/lint-imports
 
 test: $(VENV)/.dev lint
+	$(BIN)/python tests/postgres.py
 	$(BIN)/coverage erase
 	$(BIN)/python -m pytest -n auto --cov --cov-branch --cov-report=
 	$(BIN)/python -m pytest --doctest-modules src --cov --cov-append --cov-report=
-	$(BIN)/coverage report --include='*/numerics/*,*/curves/*,*/mechanisms/*,*/accounting/*' --fail-under=97 --skip-covered
+	$(BIN)/coverage report --include='*/numerics/*,*/curves/*,*/mechanisms/*,*/noise/*,*/queries/*,*/budget/*,*/accounting/*' --fail-under=97 --skip-covered
 
 quick: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto -x tests/laws tests/doors
 
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/core.py
+	$(BIN)/python benchmarks/noise.py
+	$(BIN)/python benchmarks/ledger.py
 
 clean:
 	rm -rf $(VENV) .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis

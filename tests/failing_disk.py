@@ -6,10 +6,9 @@ simulated: the real files are left exactly as a failing disk would leave them.
 
 from __future__ import annotations
 
+import _sqlite3
 import ctypes
 from ctypes import CFUNCTYPE, POINTER, Structure, c_char_p, c_int, c_int64, c_void_p
-
-import _sqlite3
 
 WRITE_FAILED, FSYNC_FAILED, FULL, CANNOT_OPEN = 10 | 3 << 8, 10 | 4 << 8, 13, 14
 KINDS = ("write", "fsync", "open", "full", "short")

@@ -1,4 +1,4 @@
-"""Failing disks: ``python ledger_faults.py FOLDER [STRIDE]`` fails the n-th write, fsync or open for every n, in turn."""
+"""Failing disks: ``python ledger_faults.py FOLDER [STRIDE]`` fails the n-th write, fsync or open, for every n."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import json
 import os
 import shutil
 import sys
+from contextlib import suppress
 from pathlib import Path
 
-from failing_disk import KINDS, FailingDisk
-
 import tightrope as tr
+from failing_disk import KINDS, FailingDisk
 
 EACH = tr.Gaussian(sigma=10)
 
@@ -21,15 +21,11 @@ def work(path, key, told):
         if "faults" not in book.budgets():
             book.create_budget("faults", rho=1)
         for n in range(3):
-            try:
+            with suppress(tr.LedgerError):
                 book.charge("faults", EACH, request_id=f"c{n}")
                 told.append((f"c{n}", None))
-            except tr.LedgerError:
-                pass
-        try:
+        with suppress(tr.LedgerError):
             told.append(("r", book.release("faults", EACH, 5, request_id="r")))
-        except tr.LedgerError:
-            pass
 
 
 def judged(path, key, told):
@@ -62,10 +58,8 @@ def trial(disk, folder, key, existing, kind, at, lasting):
             shutil.copy(file, folder / file.name)
     told: list[tuple[str, object]] = []
     disk.fail(kind, at, lasting)
-    try:
+    with suppress(tr.LedgerError):  # refused in the ledger's own words
         work(path, key, told)
-    except tr.LedgerError:
-        pass  # refused in the ledger's own words
     happened = disk.calls >= at
     disk.fail("", 0)
     return happened, judged(path, key, told)

@@ -1,4 +1,4 @@
-"""Many processes against one cap: ``python ledger_races.py ADDRESS KEY PROCESSES ATTEMPTS [CAP]`` prints what was granted."""
+"""Many processes against one cap: ``python ledger_races.py ADDRESS KEY PROCESSES ATTEMPTS [CAP]`` prints the grants."""
 
 from __future__ import annotations
 

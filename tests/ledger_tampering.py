@@ -70,7 +70,7 @@ def tamper(path, old, choose):
     return kind
 
 
-def _bit(path, old, choose):
+def _bit(path, _, choose):
     data = bytearray(path.read_bytes())
     for _ in range(choose.randint(1, 3)):
         data[choose.randrange(len(data))] ^= 1 << choose.randrange(8)
@@ -103,30 +103,31 @@ def _last(path):
     return found
 
 
-def _change(path, old, choose):
+def _change(path, _, choose):
     column, seq = choose.choice(COLUMNS), choose.randint(0, _last(path))
     value = choose.choice([None, "", "0", "1/200 0", "x", 0, 3, -1, "charge", "cancel", "a", "{}", 1e300, b"\xff"])
     _sql(path, f"UPDATE ledger_entries SET {column} = ? WHERE seq = ?", (value, seq))
 
 
-def _delete(path, old, choose):
+def _delete(path, _, choose):
     _sql(path, "DELETE FROM ledger_entries WHERE seq = ?", (choose.randint(0, _last(path)),))
 
 
-def _cut(path, old, choose):
+def _cut(path, _, choose):
     """The end is cut and the head put right, without the key."""
     seq = choose.randint(0, _last(path) - 1)
     _sql(path, "DELETE FROM ledger_entries WHERE seq > ?", (seq,))
-    _sql(path, "UPDATE ledger_head SET (seq, at, hash) = (SELECT seq, at, hash FROM ledger_entries WHERE seq = ?)", (seq,))
+    head = "UPDATE ledger_head SET (seq, at, hash) = (SELECT seq, at, hash FROM ledger_entries WHERE seq = ?)"
+    _sql(path, head, (seq,))
 
 
-def _swap(path, old, choose):
+def _swap(path, _, choose):
     one, two = choose.sample(range(_last(path) + 1), 2)
     for start, end in ((one, -7), (two, one), (-7, two)):
         _sql(path, "UPDATE ledger_entries SET seq = ? WHERE seq = ?", (end, start))
 
 
-def _rewrite(path, old, choose):
+def _rewrite(path, _, choose):
     """A cost or a purpose is changed and everything after it is hashed anew: a chain without a key would not notice."""
     start = choose.randint(1, _last(path))
     with sqlite3.connect(path) as base:
@@ -142,17 +143,17 @@ def _rewrite(path, old, choose):
     base.close()
 
 
-def _about(path, old, choose):
+def _about(path, _, choose):
     name = choose.choice(["ledger", "public_key", "schema"])
     _sql(path, "UPDATE ledger_about SET value = ? WHERE name = ?", (choose.choice(["", "0" * 64, "1", "x"]), name))
 
 
-def _head(path, old, choose):
+def _head(path, _, choose):
     column = choose.choice(["seq", "at", "hash", "signature"])
     _sql(path, f"UPDATE ledger_head SET {column} = ?", (choose.choice([0, "", "0" * 64, "ff", -1]),))
 
 
-def _copy_row(path, old, choose):
+def _copy_row(path, _, choose):
     seq, last = choose.randint(0, _last(path)), _last(path)
     _sql(
         path,

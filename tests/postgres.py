@@ -23,6 +23,13 @@ from pathlib import Path
 REQUIRED = "TIGHTROPE_REQUIRE_POSTGRES"
 
 
+def memory() -> str | None:
+    """A directory in memory with room for a cluster, for tests that are not about the disk."""
+    place = "/dev/shm"
+    roomy = os.access(place, os.W_OK) and shutil.disk_usage(place).free > 2 << 30
+    return place if roomy else None
+
+
 def programs() -> Path | None:
     """The directory of initdb and postgres, the newest version first."""
     found = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"), key=lambda p: int(p.split("/")[4]), reverse=True)
@@ -39,18 +46,19 @@ def install() -> str:
         return "no PostgreSQL server is installed, and this user may not install one (apt-get install postgresql)"
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     for command in (["apt-get", "update", "-q"], ["apt-get", "install", "-q", "-y", "postgresql"]):
-        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+        waiting = [*command, "-o", "DPkg::Lock::Timeout=120"]
+        done = subprocess.run(waiting, env=environment, capture_output=True, text=True)
     return "" if programs() is not None else f"apt-get could not install postgresql: {done.stderr.strip()[-200:]}"
 
 
 class Server:
     """A cluster that lives until ``stop``; it can be killed and started again in between."""
 
-    def __init__(self, settings: dict[str, str] | None = None) -> None:
+    def __init__(self, on_disk: bool = False) -> None:
         bin_folder = programs()
         assert bin_folder is not None
         self._bin = bin_folder
-        self._home = Path(tempfile.mkdtemp(prefix="tightrope-postgres-"))
+        self._home = Path(tempfile.mkdtemp(prefix="tightrope-postgres-", dir=None if on_disk else memory()))
         self._user = self._other_user()
         self._data = self._home / "data"
         self.port = _free_port()
@@ -59,8 +67,6 @@ class Server:
             file.write(f"\nlisten_addresses = '127.0.0.1'\nport = {self.port}\n")
             file.write(f"unix_socket_directories = '{self._home}'\nmax_connections = 100\nshared_buffers = 32MB\n")
             file.write("recovery_init_sync_method = syncfs\nrestart_after_crash = on\n")
-            for name, value in (settings or {}).items():
-                file.write(f"{name} = {value}\n")
         self._process: subprocess.Popen[bytes] | None = None
         self.start()
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import warnings
 from itertools import count
+from pathlib import Path
 
 import pytest
 
@@ -51,6 +53,13 @@ def address(request, tmp_path):
     if request.param == "sqlite":
         return str(tmp_path / "budget.db")
     return server().create(f"ledger{os.getpid()}x{next(_numbers)}")
+
+
+@pytest.fixture
+def quick_path():
+    """A directory in memory where there is one, for tests that are not about the disk."""
+    with tempfile.TemporaryDirectory(dir=postgres.memory()) as place:
+        yield Path(place)
 
 
 @pytest.fixture

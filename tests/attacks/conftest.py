@@ -1,3 +1,3 @@
 """Fixtures of the ledger's tests: each runs in every store."""
 
-from stores import _stopped_at_the_end, address, ledger  # noqa: F401 - fixtures are found by name
+from stores import _stopped_at_the_end, address, ledger, quick_path  # noqa: F401 - fixtures are found by name

@@ -125,12 +125,15 @@ def blocks_of(source, number=4):
     return {bytes(source.block(32)) for _ in range(number)}
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
 def test_forked_children_never_draw_the_same():
     tr.DiscreteLaplace(1).release(0)  # the parent has a key and words in store
     seen = [blocks_of(entropy.system_source())]
     for _ in range(6):
         read, write = os.pipe()
-        child = os.fork()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # newer Pythons warn of forks among threads
+            child = os.fork()
         if not child:
             os.write(write, b"".join(sorted(blocks_of(entropy.system_source()))))
             os._exit(0)
@@ -173,7 +176,7 @@ def test_a_key_is_dropped_after_its_share(monkeypatch):
     source = entropy.Expanded()
     start = len(keys)
     assert len(source.block(1 << 18)) == 1 << 18
-    assert (len(keys) - start) // 2 == 3  # a key and a nonce each; the first is there already
+    assert keys[start:] == [32] * 3  # the first key is there already
     assert len({bytes(source.block(16)) for _ in range(1000)}) == 1000
 
 

@@ -7,7 +7,7 @@ import tightrope as tr
 from tightrope.accounting.text import LEAVES
 
 EXAMPLES: dict[str, tuple[Any, ...]] = {
-    "gaussian": (tr.Gaussian(2), tr.Gaussian("0.7", "1/3")),
+    "gaussian": (tr.Gaussian(2), tr.Gaussian("0.7", "1/3"), tr.Gaussian(3, grid=2**-10)),
     "laplace": (tr.Laplace(2), tr.Laplace(0.5, 2)),
     "discrete_gaussian": (tr.DiscreteGaussian(3), tr.DiscreteGaussian(2, 2, 3)),
     "discrete_laplace": (tr.DiscreteLaplace(2), tr.DiscreteLaplace(2, 3)),
@@ -46,6 +46,11 @@ SAMPLED: tuple[Any, ...] = (
     tr.Gaussian(1).without_replacement(10, 100),
     tr.Gaussian(1).without_replacement(10, 100, relation="add-remove"),
     tr.Staircase(1).without_replacement(1, 4),
+    tr.Laplace(1).poisson(0.25, relation="replace"),
+    tr.RandomizedResponse(1).poisson("1/3", relation="replace"),
+    tr.Gaussian(1).with_replacement(3, 100),
+    tr.Laplace(2).with_replacement(2, 10),
+    tr.Gaussian(1).poisson(0.01, max_batch=40, population=1000),
 )
 
 COMBINED: tuple[Any, ...] = (

@@ -188,6 +188,38 @@ def test_estimates_are_not_believed(monkeypatch, factor, text):
     assert float(found) == pytest.approx(float(right), rel=1e-6)
 
 
+def test_an_end_that_only_seems_to_meet_the_target_is_not_believed(monkeypatch):
+    right = tr.calibrate("gaussian(sigma=5).poisson(?)", epsilon="0.1", delta=1e-6)
+    monkeypatch.setattr("tightrope.accounting.calibrate.epsilon_estimate", lambda *_: 0.01)
+    found = tr.calibrate("gaussian(sigma=5).poisson(?)", epsilon="0.1", delta=1e-6)
+    assert found.value == pytest.approx(right.value, rel=1e-6)
+
+
+@pytest.mark.parametrize("budget", ["2.45", "2.4999"])
+def test_the_boundary_may_lie_close_to_where_the_parameter_ends(budget):
+    def limited(x):
+        if x > Fraction(5, 2):
+            raise tr.BadParameter("x", x, "must be at most 5/2")
+        return tr.Pure(x)
+
+    assert tr.calibrate(limited, epsilon=budget).value == pytest.approx(float(budget), rel=1e-6)
+    at_the_end = tr.calibrate(limited, epsilon=3)
+    assert at_the_end.value == pytest.approx(2.5, rel=1e-6)
+    assert at_the_end.beyond is None
+
+
+def test_values_that_cannot_be_told_apart_are_halved(monkeypatch):
+    """Rounding never keeps a search where it is."""
+    monkeypatch.setattr("tightrope.accounting.calibrate_trials.Trials.number", lambda _, x: Fraction(round(x, 1) or 1))
+    assert tr.calibrate(tr.Pure, epsilon="1.2345678").value == pytest.approx(1.2345678, rel=1e-6)
+
+
+def test_a_search_ends(monkeypatch):
+    monkeypatch.setattr("tightrope.accounting.calibrate_trials._MOST", 5)
+    with pytest.raises(tr.NotCertified, match="5 trials did not close in"):
+        tr.calibrate("gaussian(sigma=?)", epsilon=1, delta=1e-5)
+
+
 def test_a_function_that_jumps_is_cut_where_it_jumps():
     found = tr.calibrate(lambda x: tr.Pure(1 if x < 3 else 5), epsilon=2)
     assert found.exact < 3

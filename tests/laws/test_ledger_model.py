@@ -1,4 +1,4 @@
-"""The ledger does what a model of fifty lines does, step by step, whatever is asked and however often it is reopened."""
+"""The ledger does what a model of fifty lines does, step by step, whatever is asked and however often it reopens."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ from fractions import Fraction
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 import tightrope as tr
 from laws.ledger_model import Exceeded, Model, Refused

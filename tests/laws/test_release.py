@@ -54,6 +54,7 @@ def test_real_mechanisms_keep_exact_types():
     assert m.on_grid(4).release(10) % 4 == 0
     assert m.on_grid(2**70).release(2**71 + 5) == 2**71
     assert m.on_grid(2**-60).release([1, 2]).shape == (2,)
+    assert m.on_grid(2**63).release(np.array([1, 2])).tolist() == [0, 0]
 
 
 def test_whole_numbers_never_overflow():
@@ -189,6 +190,16 @@ def test_interval_of_the_staircase():
     assert tr.Staircase(1).interval("0.6321205588285576784") <= 1.0001
 
 
+def test_intervals_at_extreme_confidence():
+    level = 1 - Fraction(1, 10**100)
+    assert 21 < tr.Gaussian(1).interval(level) < 22
+    assert tr.DiscreteGaussian(1).interval(level) in (20, 21, 22)
+    assert 230 < tr.Laplace(1).interval(level) < 231
+    assert tr.DiscreteLaplace(1).interval(level) == 230
+    assert 225 < tr.Staircase(1).interval(level) < 232
+    assert tr.DiscreteGaussian(5).interval(Fraction(1, 10**100)) == 0
+
+
 @pytest.mark.parametrize("bad", [0, 1, -1, 2, float("nan"), True, None, "x"])
 def test_bad_confidence(bad):
     with pytest.raises(tr.BadParameter):
@@ -216,6 +227,8 @@ def test_results_must_fit_where_they_are_put():
     for out in (np.empty(3), np.empty(2, np.int8), np.empty(2, np.int64), [0, 0], np.empty((2, 2))[:, 0]):
         with pytest.raises(tr.BadParameter):
             tr.Gaussian(1).release([1.0, 2.0], out=out)
+    with pytest.raises(tr.BadParameter, match="progress"):
+        tr.Gaussian(1).release([1.0], progress=7)
     with pytest.raises(tr.BadParameter, match="62 bits"):
         tr.DiscreteLaplace(1).release([2**80, 1], out=np.empty(2, np.int64))
 

@@ -20,7 +20,11 @@ from tightrope.numerics.balls import ball, precision
 F = Fraction
 
 # Chua et al. 2024, one epoch: σ, batches, δ, what Poisson accounting says, what shuffled batches cost at least.
-PRINTED = (("0.5", 10_000, "1e-6", 1.953, 10.995), ("0.4", 10_000, "1e-5", 4.09, 13.21), ("1", 1000, "1e-5", 0.149, 2.88))
+PRINTED = (
+    ("0.5", 10_000, "1e-6", 1.953, 10.995),
+    ("0.4", 10_000, "1e-5", 4.09, 13.21),
+    ("1", 1000, "1e-5", 0.149, 2.88),
+)
 
 
 @pytest.mark.parametrize(("sigma", "steps", "delta", "poisson", "shuffled"), PRINTED)
@@ -71,7 +75,8 @@ def test_an_epoch_is_one_unsampled_step():
 def test_more_epochs_cost_more_at_least():
     batches = tr.Gaussian("0.8", 2).shuffled_batches(200)
     lowers = [tr.epsilon(batches * n, delta=1e-6).lower for n in (2, 20, 200)]
-    assert lowers == sorted(lowers) and lowers[0] > 1
+    assert lowers == sorted(lowers)
+    assert lowers[0] > 1
 
 
 def test_dpsgd_offers_three_samplers():
@@ -92,7 +97,8 @@ def test_dpsgd_offers_three_samplers():
 
 def test_all_samplers_side_by_side():
     found = samplers(1, delta=1e-5, batch_size=10, dataset_size=1000, steps=100)
-    assert found.fixed is not None and found.fixed.relation == "replace"
+    assert found.fixed is not None
+    assert found.fixed.relation == "replace"
     lines = str(found).splitlines()
     assert [line.split()[0] for line in lines] == ["sampler", "poisson", "fixed", "shuffle", "shuffle"]
     whole = samplers(1, delta=1e-5, sample_rate=1, epochs=2)
@@ -113,7 +119,6 @@ def test_cells_of_the_largest_answer():
     with precision(128):
         assert abs(float(pair.call(ball(F(1, 4))).mid()) - float(p - exp(mpf("0.25")) * q)) < 1e-15
     assert loss_attained_by_sharing(law, 3, (F(-400),)) is None
-    assert loss_attained_by_sharing(gaussian_mechanism_loss(tr.Gaussian(1, 0)), 3, (F(1),)) is None
     laplace = fact(Laplace(1), Loss).curve
     assert loss_attained_by_sharing(laplace, 3, (F(1),)) is None
     assert sharing_cuts(laplace, 3, 1) == []

@@ -9,7 +9,7 @@ import tightrope as tr
 from tightrope.accounting.facts import fact
 from tightrope.curves.contour_chart import ContourChart, ProfileChart
 from tightrope.curves.contour_profile import contour_profile
-from tightrope.curves.lesser_direction import bounded_by, chernoff_bound
+from tightrope.curves.lesser_direction import bounded_by, chernoff_bound, tilt_to_the_leak
 from tightrope.curves.loss import Loss
 from tightrope.errors import NotCertified
 from tightrope.numerics import transform_memory as recall
@@ -102,6 +102,28 @@ def test_the_lesser_direction():
     assert bounded_by(adding, 2.0, -100.0) is None
     with pytest.raises(NotCertified, match="t > 0"):
         chernoff_bound(adding, Fraction(2), Fraction(0))
+
+
+def test_next_to_nothing_but_the_mass_at_infinity():
+    """δ(ε) = m + (1 − m)·δ of the rest: far out the rest is 10⁻³⁰ of m, and m itself is the answer."""
+    rest = tr.Gaussian(1).poisson("0.01") * 1000
+    m = rest + tr.LeakyInput("1e-9")
+    for epsilon in (0, 2, 5, 6, 8, 20):
+        claim = tr.delta(m, epsilon)
+        truth = Fraction(1, 10**9) + (1 - Fraction(1, 10**9)) * Fraction(tr.delta(rest, epsilon).upper)
+        assert Fraction(claim.lower) <= truth
+        assert claim.tight
+        assert float(truth) == pytest.approx(claim.upper, rel=1e-11)
+        assert claim.upper - claim.lower <= 1e-11 * claim.upper
+        assert tr.check(claim.to_json())
+    leaky = contour_profile(fact(m, Loss).curve)
+    assert tilt_to_the_leak(leaky.sums[0], 20.0) is not None
+    assert tilt_to_the_leak(leaky.sums[0], 1.0) is None
+    assert tilt_to_the_leak(normal_sum(), 20.0) is None
+    chart = ContourChart(leaky.sums[0])
+    with precision(128):
+        assert abs(chart.call(Fraction(20)) - ball(Fraction(1, 10**9))) < 1e-20
+    assert not chart._sheets
 
 
 def test_what_is_remembered_is_what_is_asked():

@@ -24,7 +24,7 @@ F = Fraction
     (Rational((F(2, 3), F(1, 3))), 1 / 3, 3),
 ])  # fmt: skip
 def test_randomized_response(law, p, k):
-    n = MANY_DRAWS // 2
+    n = MANY_DRAWS
     given = responses(Seeded(20), law, np.full(n, 1), k)
     due = np.full(k, (1 - p) / (k - 1) * n)
     due[1] = p * n

@@ -83,6 +83,8 @@ def test_floors_near_the_ends_and_undecided_ones():
         assert _floor(Ball("0.5 +/- 1e-30")) is None
     assert _floor(F(1, 2)) == 2**63
     assert _floor(F(1)) == 2**64 - 1
+    assert Coin(F(1), 3).cumulative(1) == 1
+    assert Coin(F(0), 3).cumulative(0) == F(3, 4)
 
 
 @pytest.mark.parametrize(("law", "built"), LAWS[:6] + LAWS[7:], ids=lambda x: str(x)[:40] if not callable(x) else "")

@@ -47,13 +47,13 @@ def test_discrete_laplace(scale, step):
     (laplace_shape(F(100)), lambda k: -np.abs(k) / 100),
 ], ids=["normal", "laplace"])  # fmt: skip
 def test_whole_noise_by_blocks(shape, log_mass):
-    assert min(whole_fit(in_blocks(Seeded(13), shape, MANY_DRAWS // 2), log_mass, 5)) > ALARM
+    assert min(whole_fit(in_blocks(Seeded(13), shape, MANY_DRAWS), log_mass, 5)) > ALARM
 
 
 @pytest.mark.parametrize("sigma", [10**6, 10**9])
 def test_wide_discrete_gaussian(sigma):
     """Against the continuous law: for such widths they differ by less than rounding."""
-    drawn = discrete_normal(Seeded(14), F(sigma), MANY_DRAWS // 2)
+    drawn = discrete_normal(Seeded(14), F(sigma), MANY_DRAWS)
     cells = np.bincount((special.ndtr((drawn + 0.5) / sigma) * 1000).astype(int), minlength=1000)
     due = np.full(1000, len(drawn) / 1000)
     assert min(chi_square(cells, due), kolmogorov(cells, due)) > ALARM
@@ -87,7 +87,7 @@ def test_rounded_noise_on_a_fine_grid(shape, cdf):
 
 @pytest.mark.parametrize(("shape", "cdf"), CONTINUOUS, ids=["normal", "laplace"])
 def test_rounded_noise_on_a_coarse_grid(shape, cdf):
-    drawn = on_grid(Seeded(17), shape, np.full(MANY_DRAWS // 2, 0.3), F(1)).astype(int)
+    drawn = on_grid(Seeded(17), shape, np.full(MANY_DRAWS, 0.3), F(1)).astype(int)
     low, high = drawn.min() - 1, drawn.max() + 1
     cells = np.bincount(drawn - low, minlength=high - low + 1)
     edges = np.arange(low, high + 2) - 0.5

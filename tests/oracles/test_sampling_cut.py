@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import itertools
 import math
-from fractions import Fraction as F
+from fractions import Fraction
 
 import definitions as d
 import pytest
 from mpmath import mp, mpf
 
 import tightrope as tr
+from tightrope.curves.coupled_profile import CoupledProfile
+from tightrope.curves.profile import Profile
 from tightrope.numerics.balls import Ball, ball, precision
 from tightrope.numerics.binomial_tail import binomial_excess
+from tightrope.numerics.bound import Bound
+from tightrope.numerics.real import real
+
+F = Fraction
 
 
 def excess(number, rate, most):
@@ -20,7 +26,8 @@ def excess(number, rate, most):
 
 
 @pytest.mark.parametrize(
-    ("number", "rate", "most"), [(1000, F(1, 100), 30), (50, F(1, 7), 20), (12, F(1, 2), 11), (9, F(1, 3), 3), (3, F(1, 5), 0)]
+    ("number", "rate", "most"),
+    [(1000, F(1, 100), 30), (50, F(1, 7), 20), (12, F(1, 2), 11), (9, F(1, 3), 3), (3, F(1, 5), 0)],
 )
 def test_binomial_excess(number, rate, most):
     with precision(120):
@@ -94,7 +101,8 @@ def test_epsilon_at_the_least():
 
 def test_more_room_costs_less_and_too_little_room_proves_nothing():
     base = tr.Gaussian(1)
-    found = [tr.epsilon(base.poisson("0.01", max_batch=b, population=1000) * 100, "1e-5").upper for b in (60, 40, 36, 20)]
+    runs = [base.poisson("0.01", max_batch=b, population=1000) * 100 for b in (60, 40, 36, 20)]
+    found = [tr.epsilon(run, "1e-5").upper for run in runs]
     assert found == sorted(found)
     assert found[0] == pytest.approx(tr.epsilon(base.poisson("0.01") * 100, "1e-5").upper, rel=1e-6)
     assert found[-1] == math.inf
@@ -106,8 +114,7 @@ def test_only_the_profile_is_known():
     assert tr.pure(m).upper == math.inf
     assert tr.delta(m.group(2), 1).upper == 1.0
     assert tr.epsilon(m.group(2), "1e-5").upper == math.inf
-    with pytest.raises(tr.Unsupported):
-        tr.renyi(m, 2)
+    assert tr.renyi(m, 2).upper == math.inf
     other = tr.ZCDP("0.1").poisson("0.01", max_batch=40, population=1000)
     assert 0 < tr.epsilon(other, "1e-4").upper < 10
     swapped = tr.Gaussian(1).poisson("0.01", relation="replace", max_batch=40, population=1000)
@@ -119,11 +126,33 @@ def test_text_and_refusals():
     assert str(m) == "gaussian(sigma=1).poisson(0.01, max_batch=40, population=1000) * 3"
     assert tr.parse(str(m)) == m
     assert any("population" in line for line in tr.epsilon(m, "1e-5").assumptions)
-    for wrong in ({"max_batch": 3}, {"population": 3}, {"max_batch": 10, "population": 10}, {"max_batch": -1, "population": 5}):
+    for most, population in ((3, None), (None, 3), (10, 10), (-1, 5)):
         with pytest.raises(tr.BadParameter):
-            tr.Gaussian(1).poisson("0.1", **wrong)
+            tr.Gaussian(1).poisson("0.1", max_batch=most, population=population)
     for wrong in ((1, 0), (-1, 5), ("1/2", 5), (True, 5)):
         with pytest.raises(tr.BadParameter):
             tr.Gaussian(1).with_replacement(*wrong)
     with pytest.raises(tr.Unsupported):
         tr.Gaussian(1).group(2).with_replacement(1, 5)
+
+
+def test_a_profile_that_proves_nothing_near_gives_way():
+    class Vague(Profile):
+        """ε is found at once, and no δ is proved anywhere."""
+
+        def find(self, _epsilon):
+            return {}
+
+        def prove(self, _epsilon, _witness):
+            return Ball(0).union(Ball(1))
+
+        def epsilon(self, _delta):
+            return Bound(1.0, 1.0), {}
+
+    class Endless(Vague):
+        def epsilon(self, _delta):
+            return Bound(0.0, math.inf), {}
+
+    for profile in (Vague(), Endless()):
+        with pytest.raises(tr.NotCertified):
+            CoupledProfile(profile, real(F(1, 10**9))).epsilon(F(1, 1000))

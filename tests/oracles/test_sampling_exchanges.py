@@ -1,10 +1,10 @@
-"""Poisson samples under replace: pairs against densities, and against every way to lay two records beside each other."""
+"""Poisson samples under replace: pairs against densities, and against every way to lay two records side by side."""
 
 from __future__ import annotations
 
 import itertools
 import random
-from fractions import Fraction as F
+from fractions import Fraction
 
 import definitions as d
 import pytest
@@ -20,6 +20,8 @@ from tightrope.numerics.balls import Ball, ball, lower_float, precision, upper_f
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.finite import scattered
 from tightrope.numerics.real import ZERO, Real, real
+
+F = Fraction
 
 POINTS = ("-0.3", "0", "0.05", "0.2", "0.5", "1.2")
 
@@ -46,8 +48,9 @@ def laplaces(e, q):
 @pytest.mark.parametrize(("epsilon", "rate"), [("1", "0.3"), ("3", "0.02"), ("0.25", "0.9")])
 def test_laplace_noise(epsilon, rate):
     truth, pair = laplaces(epsilon, rate), only(tr.Laplace(1, epsilon).poisson(rate, relation="replace"))
-    top = mp.log((1 - d.number(rate) + d.number(rate) * mp.exp(d.number(epsilon))))
-    top -= mp.log((1 - d.number(rate) + d.number(rate) * mp.exp(-d.number(epsilon))))
+    top = mp.log1p(d.number(rate) * mp.expm1(d.number(epsilon))) - mp.log1p(
+        d.number(rate) * mp.expm1(-d.number(epsilon))
+    )
     for x in POINTS:
         with precision(120):
             call, tail = bounded(pair.call(ball(F(x)))), bounded(pair.tail(ball(F(x))))
@@ -106,9 +109,8 @@ def test_discrete_laplace_noise(scale, shift, rate):
         return (1 - r) / (1 + r) * r ** abs(k)
 
     span = range(-140 * scale, 140 * scale + 1)
-    truth = d.Atoms(
-        [(1 - s) * noise(k) + s * noise(k - shift) for k in span], [(1 - s) * noise(k) + s * noise(k + shift) for k in span]
-    )
+    up, down = ([(1 - s) * noise(k) + s * noise(k - at) for k in span] for at in (shift, -shift))
+    truth = d.Atoms(up, down)
     m = tr.DiscreteLaplace(scale, shift).poisson(rate, relation="replace")
     for x in ("0", "0.1", "0.3"):
         claim = tr.delta(m, x)
@@ -151,9 +153,9 @@ def test_quantiles_where_one_law_has_outcomes_the_other_has_not():
     table = tr.Table(["0.5", "0.3", "0.2", 0], ["0.4", "0.4", 0, "0.2"])
     for rate in ("0.3", "1"):
         q = mpf(rate)
-        # Outcomes without the record: a 0.4, b 0.4, c 0.2. The first record has 0.5, 0.3, 0 and 0.2 on a trace of its own.
+        # Without the record: a 0.4, b 0.4, c 0.2. With it 0.5, 0.3, 0, and 0.2 on a trace of its own.
         rows = {"a": ("0.4", "0.5"), "b": ("0.4", "0.3"), "c": ("0.2", "0")}
-        cells = _cells([(mpf(w), mpf(p) / mpf(w)) for w, p in rows.values()])
+        cells = list(_cells([(mpf(w), mpf(p) / mpf(w)) for w, p in rows.values()]))
         p = [w * (1 - q + q * up) for w, up, _ in cells] + [q * mpf("0.2"), 0]
         o = [w * (1 - q + q * down) for w, _, down in cells] + [0, q * mpf("0.2")]
         for x in ("0", "0.2"):
@@ -164,10 +166,9 @@ def test_quantiles_where_one_law_has_outcomes_the_other_has_not():
 def _cells(pieces):
     """Widths with the rising ratio and the falling one."""
     rising = sorted(pieces, key=lambda piece: piece[1])
-    ends = sorted(
-        {mp.nstr(mp.fsum(w for w, _ in some[:i]), 20) for some in (rising, rising[::-1]) for i in range(len(rising) + 1)},
-        key=mpf,
-    )
+    orders = (rising, rising[::-1])
+    sums = {mp.nstr(mp.fsum(w for w, _ in some[:i]), 20) for some in orders for i in range(len(rising) + 1)}
+    ends = sorted(sums, key=mpf)
 
     def at(some, u):
         total = mpf(0)
@@ -190,7 +191,8 @@ def test_pure_guarantees_under_replace():
 
 
 def test_a_record_that_counts_as_none_is_attained():
-    for m, law in ((tr.RandomizedResponse(1), d.response(1)), (tr.Table([".7", ".3"], [".2", ".8"]), d.Atoms([".7", ".3"], [".2", ".8"]))):
+    p, q = ["0.7", "0.3"], ["0.2", "0.8"]
+    for m, law in ((tr.RandomizedResponse(1), d.response(1)), (tr.Table(p, q), d.Atoms(p, q))):
         one = law.sampled("0.3")
         claim = tr.delta(m.poisson("0.3", relation="replace"), "0.1")
         assert claim.lower == pytest.approx(float(max(one.hockey("0.1"), one.reverse().hockey("0.1"))), rel=1e-12)
@@ -201,7 +203,7 @@ def test_what_cannot_be_told_apart_or_is_no_single_pair_gives_way():
     law = scattered([real(1), real(-1)], [equal, equal])
     pair = FinitePair("undecidable", law)
     assert antithetic(pair, pair, F(1, 2)) is None
-    same = FinitePair("equal", scattered([Real(None, lambda: Ball(2).log()), Real(None, lambda: Ball(2).log())], [equal, equal]))
+    same = FinitePair("equal", scattered([Real(None, lambda: Ball(2).log())] * 2, [equal, equal]))
     assert antithetic(same, same, F(1, 2)) is None
     one = FinitePair("one", scattered([ZERO], [real(1)]))
     assert antithetic(one, pair, F(1, 2)) is None

@@ -12,6 +12,7 @@ from pathlib import Path
 import leaf_checks  # noqa: F401 - each check registers itself
 import notion_checks  # noqa: F401
 import pytest
+import sharing_checks  # noqa: F401
 from theorem_checks import ORACLES
 from understated import understated
 
@@ -22,6 +23,13 @@ from tightrope.theorems import REGISTRY
 
 # Theorems that bound only, or have no number of their own: where they are held to the truth.
 ELSEWHERE = {
+    "pure_is_shuffled": "test_shuffling.py::test_general_clones_hold_for_random_randomizers",
+    "response_is_shuffled": "test_shuffling.py::test_shuffled_responses_by_enumeration",
+    "shuffling_never_hurts": "test_shuffling.py::test_a_shuffle_costs_no_more_than_its_report_and_keeps_the_pure_epsilon",
+    "loss_attained_by_shuffling": "test_shuffling.py::test_counts_by_enumeration",
+    "record_meets_one_run": "test_batches.py::test_an_epoch_is_one_unsampled_step",
+    "loss_attained_by_sharing": "test_batches.py::test_cells_of_the_largest_answer",
+    "renyi_of_allocation": "test_allocation.py::test_the_add_direction_is_bounded",
     "renyi_for_groups": "test_groups.py::test_renyi_on_chains",
     "truncated_for_groups": "test_groups.py::test_tcdp_and_zcdp_on_chains",
     "concentrated_for_groups": "test_groups.py::test_a_negative_offset_counter_example",
@@ -50,12 +58,29 @@ ELSEWHERE = {
     "renyi_without_replacement": "test_sampling.py::test_general_bounds_are_never_below_the_truth",
     "loss_attained_without_replacement": "test_attained_samples.py::test_the_pair_of_equal_records_is_attained",
     "renyi_attained_by_sample": "test_attained_samples.py::test_whole_orders_of_a_discrete_base",
+    "loss_of_poisson_replacement_by_quantiles": (
+        "test_sampling_exchanges.py::test_quantiles_against_every_permutation"
+    ),
+    "loss_attained_by_poisson_replacement": (
+        "test_sampling_exchanges.py::test_a_record_that_counts_as_none_is_attained"
+    ),
+    "loss_with_replacement": "test_sampling_draws.py::test_never_below_a_count_of_the_draws",
+    "loss_attained_with_replacement": "test_sampling_draws.py::test_lower_end_is_the_record_drawn_or_not",
+    "pure_with_replacement": "test_sampling_draws.py::test_pure_guarantees_grow_with_the_draws",
+    "cut_batches_cost_little": "test_sampling_cut.py::test_never_below_a_cut_run",
     "nothing_costs_nothing": "test_sampling.py::test_sampling_all_or_nothing",
     "above_threshold_is_pure": "test_leaf_selections.py::test_above_threshold_never_costs_more_than_claimed",
     "above_threshold_is_renyi": "test_leaf_selections.py::test_above_threshold_never_costs_more_than_claimed",
     "tradeoff_for_groups": "test_tradeoff_polygons.py::test_groups_on_chains",
     "guarantees_have_tradeoff": "test_tradeoff_polygons.py::test_guarantees_are_below_the_tradeoff_and_touch_it",
     "noisy_max_is_pure": "test_leaf_selections.py::test_selections_never_cost_more_than_claimed",
+    "pure_filter": "test_filters.py::test_the_basic_filter_lets_nothing_through",
+    "basic_filter": "test_filters.py::test_the_basic_filter_lets_nothing_through",
+    "concentrated_filter": "test_filters.py::test_no_adaptive_adversary_exceeds_a_filter",
+    "renyi_filter": "test_filters.py::test_no_adaptive_adversary_exceeds_a_filter",
+    "gaussian_filter": "test_filters.py::test_no_adaptive_adversary_exceeds_a_filter",
+    "squares_filter": "test_filters.py::test_no_adaptive_adversary_exceeds_a_filter",
+    "time_uniform": "test_filters.py::test_the_odometer_is_rarely_crossed",
 }
 NO_NUMBER = {"noise_for_groups", "nothing_costs_nothing"}  # equalities that the engine applies to the mechanism itself
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 
 from tightrope.accounting.calibrate_trials import Trials
 from tightrope.errors import NotCertified
 from tightrope.numerics.exact import exact, near
 
-Height = Callable[[Fraction], float]
 Sides = tuple[Fraction, Fraction | None]  # a value that meets the target, and one beyond that does not, if there is one
 
 _RELATIVE = 5e-7  # how close both sides are at least
 _CLOSE = 1e-7  # how close they are if the estimates are those of the certified route
-_SPREAD = (3e-8, 1e-5, 1e-3, 0.1, 3.0, 1e3)  # how far the two sides are moved apart until certificates confirm them
 _LADDER = (2.0, 4.0, 16.0, 256.0, 1e5, 1e8, 1e15, 1e30, 1e60, 1e120, 1e200, 1e300)
 _STARTS = tuple(10.0 ** (sign * k) for k in (0, 1, 2, 3, 5, 8, 15, 30, 100, 300) for sign in (1, -1))
 
@@ -23,15 +20,16 @@ _STARTS = tuple(10.0 ** (sign * k) for k in (0, 1, 2, 3, 5, 8, 15, 30, 100, 300)
 def boundary(trials: Trials) -> Sides:
     """The boundary value on the side that meets the target, and the value certified to miss it; None if the
     parameter ends first."""
+    good, bad = _sides(trials, _CLOSE)
+    if not trials.meets(good) or (bad is not None and trials.meets(bad)):
+        trials.distrust()  # the estimates were not those of the certified route
+        good, bad = _sides(trials, _RELATIVE)
+    return (good, None) if bad is None else _rounded(trials, good, bad)
+
+
+def _sides(trials: Trials, share: float) -> Sides:
     good, bad = _bracket(trials)
-    if bad is not None:
-        good, bad = _closed(trials, good, bad, trials.estimated, _CLOSE)
-        if not (trials.meets(good) and not trials.meets(bad)):
-            good, bad = _confirmed(trials, good, bad)
-        good, bad = _rounded(trials, good, bad)
-    elif not trials.meets(good):
-        raise NotCertified("the calibrated value", f"{near(good):.10g} seems to meet the target, which was not proved")
-    return good, bad
+    return (good, None) if bad is None else _closed(trials, good, bad, share)
 
 
 def _rounded(trials: Trials, good: Fraction, bad: Fraction) -> tuple[Fraction, Fraction]:
@@ -51,7 +49,7 @@ def _bracket(trials: Trials) -> Sides:
     if start is None:
         raise NotCertified("the calibrated value", "the mechanism accepts none of the values tried, 1e-300 to 1e300")
     trials.whole = trials.whole or (trials.accepts(start + 1) and not trials.accepts(start + Fraction(1, 2)))
-    seen = {start: trials.estimated(start)}
+    seen = {start: trials.height(start)}
     ends: dict[int, Fraction] = {}
     for factor in _LADDER:
         for sign in _ways(seen, ends):
@@ -59,7 +57,7 @@ def _bracket(trials: Trials) -> Sides:
             if not trials.accepts(x):
                 ends[sign] = x
             else:
-                seen[x] = trials.estimated(x)
+                seen[x] = trials.height(x)
         good, bad = [x for x in seen if seen[x] <= 0], [x for x in seen if seen[x] > 0]
         if good and bad:
             return min(((g, b) for g in good for b in bad), key=lambda pair: abs(math.log(pair[0] / pair[1])))
@@ -99,7 +97,7 @@ def _at_an_end(trials: Trials, seen: dict[Fraction, float], ends: dict[int, Frac
     sign, refused = next(iter(ends.items()))
     known = max(seen) if sign > 0 else min(seen)
     last = _last_accepted(trials, known, refused)
-    if (seen[known] > 0) != (trials.estimated(last) > 0):
+    if (seen[known] > 0) != (trials.height(last) > 0):
         return (last, known) if seen[known] > 0 else (known, last)
     if seen[known] > 0:
         raise NotCertified("the calibrated value", f"no value meets {target}: {reach}")
@@ -110,8 +108,6 @@ def _last_accepted(trials: Trials, accepted: Fraction, refused: Fraction) -> Fra
     """The end of what the mechanism accepts."""
     while abs(accepted - refused) > (1 if trials.whole else _RELATIVE / 4 * accepted):
         middle = trials.number(near(accepted + refused) / 2)
-        if middle in (accepted, refused):
-            break
         accepted, refused = (middle, refused) if trials.accepts(middle) else (accepted, middle)
     return accepted
 
@@ -119,9 +115,9 @@ def _last_accepted(trials: Trials, accepted: Fraction, refused: Fraction) -> Fra
 # Closing in
 
 
-def _closed(trials: Trials, good: Fraction, bad: Fraction, height: Height, share: float) -> tuple[Fraction, Fraction]:
+def _closed(trials: Trials, good: Fraction, bad: Fraction, share: float) -> tuple[Fraction, Fraction]:
     """Both sides closer together than ``share`` of their size, or neighbours: secants in logarithms, kept between."""
-    before = [(math.log(x), height(x)) for x in (bad, good)]
+    before = [(math.log(x), trials.height(x)) for x in (bad, good)]
     trial = 0
     while abs(good - bad) > (1 if trials.whole else share * good):
         low, high = sorted((math.log(good), math.log(bad)))
@@ -137,19 +133,7 @@ def _closed(trials: Trials, good: Fraction, bad: Fraction, height: Height, share
             x = min(max(x, min(good, bad) + 1), max(good, bad) - 1)
         elif not min(good, bad) < x < max(good, bad):
             x = (good + bad) / 2
-        before.append((math.log(x), height(x)))
+        before.append((math.log(x), trials.height(x)))
         good, bad = (x, bad) if before[-1][1] <= 0 else (good, x)
         trial += 1
     return good, bad
-
-
-def _confirmed(trials: Trials, good: Fraction, bad: Fraction) -> tuple[Fraction, Fraction]:
-    """The estimates were not those of the certified route: move apart until certificates confirm, then close in."""
-    sign = 1 if good > bad else -1
-    for share in _SPREAD:
-        least = 1 if trials.whole else 0
-        better = trials.number(near(good) * (1 + share) ** sign + sign * least)
-        worse = trials.number(near(bad) * (1 + share) ** -sign - sign * least)
-        if trials.accepts(better) and trials.meets(better) and (trials.accepts(worse) and not trials.meets(worse)):
-            return _closed(trials, better, worse, trials.certified, _RELATIVE)
-    raise NotCertified("the calibrated value", f"no value near {near(good):.10g} was certified to meet the target")

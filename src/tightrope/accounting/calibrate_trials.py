@@ -29,7 +29,7 @@ class Trials:
         self._made: dict[Fraction, Mechanism | None] = {}
         self._claims: dict[Fraction, Claim] = {}
         self._costs: dict[Fraction, float] = {}
-        self._spent = 0
+        self._spent, self._distrusted = 0, False
         self.whole = False
 
     def _spend(self) -> None:
@@ -68,7 +68,7 @@ class Trials:
             self._spend()
             mechanism = self._mechanism(x)
             assert mechanism is not None
-            rough = self._rough(mechanism)
+            rough = None if self._distrusted else self._rough(mechanism)
             self._costs[x] = self.claim(x).upper if rough is None else rough
         return self._costs[x]
 
@@ -77,20 +77,21 @@ class Trials:
         upper = self.claim(x).upper
         return math.isfinite(upper) and Fraction(upper) <= self.target
 
-    def estimated(self, x: Fraction) -> float:
-        """About ln(cost/target), positive where the target is missed."""
-        return self._height(self.cost(x), near(self.target))
+    def distrust(self) -> None:
+        """From now on every cost is a certified one."""
+        self._distrusted = True
+        self._costs.clear()
 
-    def certified(self, x: Fraction) -> float:
-        """The same of the certified cost; its sign is exact."""
-        height = self._height(self.claim(x).upper, near(self.target))
-        return min(height, 0.0) if self.meets(x) else max(height, 5e-324)
-
-    @staticmethod
-    def _height(cost: float, target: float) -> float:
+    def height(self, x: Fraction) -> float:
+        """About ln(cost/target), positive where the target is missed; of a certified cost the sign is exact."""
+        cost, target = self.cost(x), near(self.target)
         if math.isinf(cost) or not cost > 0 or not target > 0:
-            return -math.inf if cost <= target else math.inf
-        return math.log(cost) - math.log(target)
+            height = -math.inf if cost <= target else math.inf
+        else:
+            height = math.log(cost) - math.log(target)
+        if x not in self._claims:
+            return height
+        return min(height, 0.0) if self.meets(x) else max(height, 5e-324)
 
     def number(self, x: float) -> Fraction:
         """A value near x that is short to write, whole if it must be."""

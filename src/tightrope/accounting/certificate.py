@@ -172,8 +172,13 @@ def _exceeds(
                 return True
         except _NO_WITNESS:
             pass  # a witness of the upper end only: the other proofs are tried
-    attained = _attained(stated.mechanism)
-    return any(_above(other, epsilon, other.find(epsilon), target, strict) for other in attained)
+    for other in _attained(stated.mechanism):
+        try:
+            if _above(other, epsilon, other.find(epsilon), target, strict):
+                return True
+        except NotCertified:
+            continue
+    return False
 
 
 def _honest(stated: Claim, route: Route) -> list[str]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -38,8 +37,8 @@ class MechanismProfile:
         """δ at each ε."""
         points = [nonnegative("epsilon", e) for e in _listed(epsilons)]
         shared = self._tight.deltas(points) if self._tight is not None else [None] * len(points)
-        found = [None if value is None else Bound.around(value, 0.0, 1.0) for value in shared]
-        return _arrays(points, found, lambda e: ask.delta(self.mechanism, e).bound)
+        pairs = zip(points, shared, strict=True)  # points without a shared answer are asked alone
+        return _arrays(ask.delta(self.mechanism, e).bound if b is None else Bound.around(b, 0.0, 1.0) for e, b in pairs)
 
     def epsilon(self, deltas: Iterable[Number] | Number) -> Arrays:
         """ε at each δ."""
@@ -47,24 +46,20 @@ class MechanismProfile:
         inside = [d for d in points if 0 < d < 1]
         shared = self._tight.epsilons(inside) if self._tight is not None else [None] * len(inside)
         known = dict(zip(inside, shared, strict=True))
-        return _arrays(points, [known.get(d) for d in points], lambda d: ask.epsilon(self.mechanism, d).bound)
+        return _arrays(known.get(d) or ask.epsilon(self.mechanism, d).bound for d in points)
 
     def tradeoff(self, fprs: Iterable[Number] | Number) -> Arrays:
         """The least false-negative rate at each false-positive rate; here the lower array is the safe one."""
         points = [probability("fpr", a) for a in _listed(fprs)]
-        return _arrays(points, [claim.bound for claim in tradeoffs(self.mechanism, points)], _never)
+        return _arrays(claim.bound for claim in tradeoffs(self.mechanism, points))
 
 
-def _never(point: Fraction) -> Bound:
-    raise AssertionError(f"no answer at {point}")
-
-
-def _arrays(points: Sequence[Fraction], found: list[Bound | None], alone: Callable[[Fraction], Bound]) -> Arrays:
-    """Both ends; points without a shared answer are asked alone."""
+def _arrays(bounds: Iterable[Bound]) -> Arrays:
     import numpy as np
 
-    bounds = [alone(x) if bound is None else bound for x, bound in zip(points, found, strict=True)]
-    return np.array([b.lower for b in bounds], dtype=np.float64), np.array([b.upper for b in bounds], dtype=np.float64)
+    ends = [(b.lower, b.upper) for b in bounds]
+    lower, upper = np.array(ends, dtype=np.float64).reshape(-1, 2).T
+    return lower, upper
 
 
 def _listed(points: Any) -> list[Any]:

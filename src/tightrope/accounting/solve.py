@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from tightrope.accounting.routes import Route, exact_route, lower_losses, routes
@@ -87,7 +87,10 @@ def best_delta(m: Mechanism, epsilon: Fraction) -> Answer:
     def lower(profile: Profile) -> float:
         return lower_float(profile.prove(epsilon, profile.find(epsilon)))
 
-    return _best(m, lambda route, _: delta_by(route, epsilon), lower, effort=1)
+    found = _best(m, lambda route, _: delta_by(route, epsilon), lower, effort=1)
+    if found.bound.upper <= 1:
+        return found
+    return replace(found, bound=Bound(found.bound.lower, 1.0), computed=Bound(0.0, 1.0))
 
 
 def _best(

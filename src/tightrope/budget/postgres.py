@@ -178,6 +178,9 @@ class PostgresStore(Store):
 
     def close(self) -> None:
         """Close the connection."""
+        if self._line is not None:
+            self._line.close()
+            self._line = None
         with self._lock:
             if self._opened is not None and self._owner == os.getpid():
                 self._opened.close()

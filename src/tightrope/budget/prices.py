@@ -6,6 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from tightrope.accounting.facts import terms as parts
 from tightrope.budget import costs
 from tightrope.budget.costs import Amounts
 from tightrope.mechanisms.base import Mechanism
@@ -58,8 +59,11 @@ def _renyi(terms: Terms, m: Mechanism, _: Fraction | None) -> Amounts:
 
 
 def _approx(terms: Terms, m: Mechanism, delta: Fraction | None) -> Amounts:
-    loss, failure = _basic(terms, m, delta)
-    return loss**2, failure
+    if delta is not None:
+        loss, failure = _basic(terms, m, delta)
+        return loss**2, failure
+    steps = [(n, _basic(terms, part, None)) for part, n in parts(m).items()]  # each step of a composition by itself
+    return sum((n * e**2 for n, (e, _) in steps), Fraction(0)), sum((n * d for n, (_, d) in steps), Fraction(0))
 
 
 def _exact(terms: Terms, m: Mechanism, _: Fraction | None) -> Amounts:

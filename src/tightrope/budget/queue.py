@@ -62,12 +62,28 @@ class Queue:
     """The queue of one ledger, under a name by which all processes of one user find the same one."""
 
     def __init__(self, name: str, beside: str) -> None:
+        self._place = name, beside
         self._folder = _folder(name, beside)
         self._local = threading.local()
         self._sweep()
 
     def submit(self, request: Request, serve: Serve) -> Outcome:
         """The outcome of a request, served by this process or by another."""
+        try:
+            return self._submit(request, serve)
+        except FileNotFoundError:  # the last one who left has removed the folder meanwhile
+            self._folder, self._local = _folder(*self._place), threading.local()
+            return self._submit(request, serve)
+
+    def close(self) -> None:
+        """Leave nothing behind if nobody else is here."""
+        self._local = threading.local()
+        with suppress(OSError):
+            if set(os.listdir(self._folder)) <= {"lock"}:
+                _remove(f"{self._folder}/lock")
+                os.rmdir(self._folder)
+
+    def _submit(self, request: Request, serve: Serve) -> Outcome:
         handle = os.open(f"{self._folder}/lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             if _taken(handle):

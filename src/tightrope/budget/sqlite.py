@@ -166,6 +166,9 @@ class SQLiteStore(Store):
 
     def close(self) -> None:
         """Close the file."""
+        if self._line is not None:
+            self._line.close()
+            self._line = None
         with self._lock:
             if self._owner == os.getpid():
                 self._opened.close()

@@ -124,5 +124,5 @@ def first_entry_problems(entry: Entry, told: dict[str, str]) -> list[str]:
     same = entry.kind == "ledger" and all(detail.get(k) == told.get(k) for k in ("ledger", "public_key"))
     problems = [] if same else ["the first entry does not agree with what the ledger says of itself"]
     if told.get("schema") != str(VERSION):
-        problems.append(f"its schema says version {told.get('schema')}, not {VERSION}: open it for writing to bring it up")
+        problems.append(f"its schema is version {told.get('schema')}, not {VERSION}: open it for writing once")
     return problems

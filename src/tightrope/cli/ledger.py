@@ -121,12 +121,12 @@ def status(where: str, name: str | None, fits: str | None, as_json: bool) -> Non
 
 
 def _status(found: tr.Ledger, name: str) -> str:
-    about = found.budget(name)
+    about, spent, left = found.budget(name), found.spent(name).upper, found.remaining(name).upper
     owner = f"; owner {about['owner']}" if about["owner"] else ""
     sums = (f"{u}: {_near(a['spent'])} of {_near(a['limit'])}, held {_near(a['held'])}" for u, a in _units(found, name))
     return "\n".join(
         [
-            f"{name}: spent {found.spent(name):#.10g}, left {found.remaining(name):#.10g} ({_asked(found, name)})",
+            f"{name}: spent {spent:.10g}, left {left:.10g} ({_asked(found, name)})",
             f"  terms     {about['terms']}",
             f"  protects  one {about['unit']}, {about['relation']}{owner}",
             *(f"  {'sum' if k == 0 else '':<9} {line}" for k, line in enumerate(sums)),

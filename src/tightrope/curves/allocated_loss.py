@@ -10,18 +10,21 @@ import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache, reduce
+from typing import Any
 
 from tightrope.curves.gridded_pair import GridPoints, gridded_call
 from tightrope.curves.loss import Call, Loss, NormalPair, Pair
 from tightrope.curves.sampled_loss import single
 from tightrope.errors import NotCertified
 from tightrope.numerics.allocation_moments import allocation_cumulant
-from tightrope.numerics.balls import Ball, ball, between, precision
+from tightrope.numerics.balls import Ball, ball, between, certain, precision
 from tightrope.numerics.mean_density import MeanDensity
 from tightrope.numerics.real import UNBOUNDED, Real
 from tightrope.theorems import Source, theorem
 
-_ORDERS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 26, 32)
+_ORDERS = (*range(2, 33), 40, 50, 64)
+_DIGITS = 30  # bits of a value that are enough
+_PROBE = 1e-5  # if the integral is quick up to where δ is this, it is used
 _BITS = 128
 _EXACT = 12.0  # standard deviations of the loss up to which a grid uses the integral; beyond, moments
 
@@ -72,13 +75,24 @@ class AllocatedPair(Pair):
     composes = False
 
     def call(self, x: Ball) -> Ball:
-        """The integral, or the moments where it would take long."""
-        try:
-            if self.adding:
-                return x.exp() * self.density.mean.put((-x).exp())
-            return self.density.mean.call(x.exp())
-        except NotCertified:
-            return between(Ball(0), self.density.base.call(x).upper()) if self.adding else self.density.bounded(x)
+        """The integral, at one precision whatever is asked, or a bound where it would take long."""
+        return _remembered(self, x.man_exp()) if x.is_exact() else self.profile(x)
+
+    def profile(self, x: Ball) -> Ball:
+        """The integral with more bits until a few digits are known, or a bound."""
+        mean, value = self.density.mean, None
+        for bits in (_BITS, 2 * _BITS):
+            with precision(bits):
+                try:
+                    value = x.exp() * mean.put((-x).exp()) if self.adding else mean.call(x.exp())
+                except NotCertified:
+                    break
+            if certain(value, _DIGITS):
+                return value
+        with precision(_BITS):
+            bound = x.exp() * mean.put_at_most((-x).exp()) if self.adding else self.density.bounded(x)
+            found = between(Ball(0), bound.upper())
+            return found if value is None else value.min(found)
 
     def tail(self, x: Ball) -> Ball:
         """P[L > x] is at least δ(x)."""
@@ -106,6 +120,12 @@ class AllocatedPair(Pair):
         return self.call(at) if self.adding or x <= _EXACT * self.density.spread else self.density.bounded(at)
 
 
+@lru_cache(maxsize=1024)
+def _remembered(pair: AllocatedPair, exact: tuple[Any, Any]) -> Ball:
+    mantissa, exponent = exact
+    return pair.profile(Ball(mantissa) * Ball(2) ** int(exponent))
+
+
 @lru_cache(maxsize=32)
 def _points(density: Density) -> tuple[GridPoints, GridPoints]:
     with precision(_BITS):
@@ -128,11 +148,17 @@ def loss_of_allocation(c: Loss, steps: int) -> Loss | None:
     if found is None or not isinstance(found[0], NormalPair) or found[0].mu_squared.rational == 0:
         return None
     density = Density(found[0], steps, str(found[0].mu_squared))
+    return Loss(((AllocatedPair(density, False), 1),), ((AllocatedPair(density, True), 1),)) if _quick(density) else None
+
+
+def _quick(density: Density) -> bool:
+    """Whether the integral is short where it matters; few runs, or very little noise, make it long."""
     try:
         with precision(_BITS):
-            gamma = ball(Fraction(density.spread)).exp()
-            density.mean.call(gamma)
-            density.mean.put(1 / gamma)
+            density.mean.put(ball(Fraction(-density.spread)).exp())
+            x = 5 * density.spread
+            while not density.mean.call(ball(Fraction(x)).exp()) < _PROBE:
+                x *= 1.5
     except (NotCertified, OverflowError):
-        return None  # few runs, or very little noise: the integral would take long
-    return Loss(((AllocatedPair(density, False), 1),), ((AllocatedPair(density, True), 1),))
+        return False
+    return True

@@ -76,8 +76,9 @@ class BlurredProfile(Profile):
                 value = end(self.sums[worse].call(Ball(at), _plan(witness)))
                 return float(value.log().mid()) - goal if value > 0 else -math.inf
 
-        high = _solved(lambda at: logs(at, Ball.upper), x, float(witness["t"]))
-        low = _solved(lambda at: logs(at, Ball.lower), high, float(witness["t"]))
+        top = self.sums[worse].largest
+        high = min(_solved(lambda at: logs(at, Ball.upper), x, float(witness["t"]), top), top)
+        low = _solved(lambda at: logs(at, Ball.lower), min(x, high), float(witness["t"]), top)
         upper = next((e for e in _around(high, 1) if self._compares(e, witness, delta, below=True)), None)
         if upper is None:
             raise NotCertified("the exact profile", f"no contour proved an ε near {high:.6g}")
@@ -109,14 +110,14 @@ def _or_nothing(search: Callable[[float], float], at: float) -> float:
         return -math.inf
 
 
-def _solved(gap: Callable[[float], float], x: float, t: float) -> float:
-    """About where a falling function of slope about −t is 0."""
+def _solved(gap: Callable[[float], float], x: float, t: float, top: float) -> float:
+    """About where a falling function of slope about −t is 0; x itself if that is at the top."""
     value, slope = gap(x), -t
     for _ in range(_SECANTS):
         if not math.isfinite(value):
             break
         following = x - value / slope
-        if abs(following - x) <= 4e-16 * abs(x):
+        if abs(following - x) <= 4e-16 * abs(x) or following >= top:
             break
         after = gap(following)
         secant = (after - value) / (following - x)

@@ -103,6 +103,8 @@ def _summed(c: Loss, quick: bool) -> Profile:
 def _by_contour(c: Loss) -> Profile:
     """By a contour integral: as it stands where the transform decays, with a tiny normal loss added where it does not;
     in the last resort by long sums."""
+    if any(transforms(parts) is None for parts in c.directions):
+        return _summed(c, quick=False)
     ways: list[Way] = [("contour", partial(contour_profile, c)), ("windowed", partial(windowed_profile, c))]
     if rare(c):
         ways.reverse()

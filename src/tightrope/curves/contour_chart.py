@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tightrope.curves.lesser_direction import bounded_by, chernoff_bound
+from tightrope.curves.lesser_direction import bounded_by, chernoff_bound, tilt_to_the_leak
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, precision
 from tightrope.numerics.contour import ContourSum, Plan
@@ -38,11 +38,15 @@ class ContourChart:
 
     def __init__(self, total: ContourSum, relative: float = _RELATIVE) -> None:
         self.total, self._relative = total, relative
+        self._leaks = not total.infinite().is_zero()
         self._sheets: tuple[Sheet, ...] = ()
 
     def call(self, x: Fraction) -> Ball:
         """A proved enclosure of the call at x; points in rising order need the fewest contours."""
         at = near(x)
+        t = tilt_to_the_leak(self.total, at) if self._leaks else None
+        if t is not None:
+            return chernoff_bound(self.total, x, t)
         sheet = self._sheet(at)
         value = self._proved(x, sheet.plan)
         if int(value.rel_accuracy_bits()) < _ENOUGH and sheet.low < sheet.high:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache, partial
 
 from tightrope.curves.contour_chart import ProfileChart
-from tightrope.curves.lesser_direction import bounded_by, chernoff_bound
+from tightrope.curves.lesser_direction import bounded_by, chernoff_bound, tilt_to_the_leak
 from tightrope.curves.loss import Loss, Pair, Parts, merged
 from tightrope.curves.profile import Profile, Witness, within_unit
 from tightrope.errors import NotCertified, TightropeError
@@ -33,12 +33,16 @@ class ContourProfile(Profile):
     distance: Real  # an upper bound on δ(0): total variations add at most
 
     def find(self, epsilon: Fraction) -> Witness:
-        """The contour of the worse direction; for the other one the t of its Chernoff bound, or a contour too."""
+        """The contour of the worse direction; for the other one the t of its Chernoff bound, or a contour too. Only
+        such t where next to nothing but the mass at ∞ is left."""
         with _floats():
             return self._found(epsilon)
 
     def _found(self, epsilon: Fraction) -> Witness:
         x = near(epsilon)
+        leaks = [tilt_to_the_leak(total, x) for total in self.sums]
+        if None not in leaks:
+            return {"direction": 0, "t": leaks[0]} | ({"other": {"t": leaks[1]}} if len(leaks) > 1 else {})
         estimates = [_estimate(total, x) for total in self.sums]
         worse = max(range(len(self.sums)), key=lambda i: estimates[i])
         return self._witness(x, worse, estimates[worse])
@@ -64,11 +68,10 @@ class ContourProfile(Profile):
         worse = int(witness["direction"])
         if not 0 <= worse < len(self.sums):
             raise NotCertified("the worse direction", f"there is no direction {worse}")
-        with precision(int(witness["bits"])):
-            value = self.sums[worse].call(ball(epsilon), _plan(witness))
+        value = _value(self.sums[worse], epsilon, witness)
         for i, total in enumerate(self.sums):
             if i != worse:
-                other = _other(total, epsilon, witness["other"])
+                other = _value(total, epsilon, witness["other"])
                 with precision(256):
                     value = value.max(other)
         return within_unit(value)
@@ -204,7 +207,7 @@ def _plan(witness: Witness) -> Plan:
     return Plan(Fraction(witness["t"]), Fraction(witness["eta"]), int(witness["count"]), int(witness["bits"]))
 
 
-def _other(total: ContourSum, epsilon: Fraction, witness: Witness) -> Ball:
+def _value(total: ContourSum, epsilon: Fraction, witness: Witness) -> Ball:
     if "eta" in witness:
         with precision(int(witness["bits"])):
             return total.call(ball(epsilon), _plan(witness))

@@ -7,6 +7,7 @@ no mechanism attains the glued pair itself, so products of it only bound from ab
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -14,6 +15,7 @@ from tightrope.curves.contour_profile import ContourProfile
 from tightrope.curves.loss import FinitePair, Loss, NormalPair, Pair, merged
 from tightrope.curves.revealed import Revealed
 from tightrope.curves.sampled_loss import SampledPair, log_mixture, single
+from tightrope.errors import NotCertified
 from tightrope.numerics.balls import INFINITY, Ball, ball, precision
 from tightrope.numerics.finite import scattered
 from tightrope.numerics.real import ZERO, Real
@@ -59,10 +61,25 @@ class Glued(SampledPair):
         return Ball(0).union(Ball(1))
 
     def cumulant(self, s: Fraction) -> Ball | None:
-        """Known where the base knows it."""
+        """What the base knows, or by the rule of the transform."""
         if self.base.infinite().rational != 0:
             return INFINITY
-        return self.base.glued_cumulant(self.rate, s)
+        known = self.base.glued_cumulant(self.rate, s)
+        transform = self._reached() if known is None else None
+        return known if transform is None else transform.log_real(s)
+
+    def approximate_cumulants(self, points: Sequence[float]) -> list[float]:
+        """The same in floats."""
+        transform = self._reached() if self.base.infinite().rational == 0 else None
+        if transform is None:
+            return super().approximate_cumulants(points)
+        return [float(k) for k in transform.log_floats(points)]
+
+    def _reached(self) -> Transform | None:
+        try:
+            return self.transform()
+        except NotCertified:  # parameters out of the transform's reach
+            return None
 
     def largest(self) -> Real:
         """ln(1 + q(e^L − 1)) of the base's largest loss."""

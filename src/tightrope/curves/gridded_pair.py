@@ -6,18 +6,19 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from tightrope.curves.loss import Call, FinitePair
-from tightrope.numerics.atom_tables import AtomTable, composed_lattice
+from tightrope.numerics.atom_tables import AtomTable
 from tightrope.numerics.balls import Ball, ball, precision
 from tightrope.numerics.connected_dots import connected_dots
 from tightrope.numerics.finite import FiniteLaw, FiniteSum
+from tightrope.numerics.windowed_power import windowed_power
 
 _FINE, _DENSE, _GROWTH = 8, 72, 1.08  # points a standard deviation; how many of them; then ever wider apart
 _TINY = Ball(2) ** -1000  # where the profile is below this, the next point is the largest loss
 _CUT = Ball(2) ** -100  # a law of few copies ends here: what is beyond counts as certain loss
 _LONGEST = 10_000  # steps of a grid that has no end of its own
-_TABLE = 20_000  # lattice steps that are multiplied out; longer ones are integrated
 _BITS = 160
 
 
@@ -81,23 +82,37 @@ def gridded_law(points: GridPoints) -> FiniteLaw:
 def gridded_call(points: GridPoints, copies: int) -> Call:
     """δ of that many copies of a law that dominates: multiplied out where that is short, else integrated.
 
-    The short law ends where δ is 2^−100; for answers not far above that, the moments of the whole grid bound them.
+    The short law ends where δ is 2^−100; for answers not far above that, the moments of the whole grid bound them. The
+    values have one precision, so each is found once.
     """
     short = connected_dots(points.unit, _ends(points.points))
-    inner = _multiplied(short, points.unit, copies) or FiniteSum([(short, copies)])
+    table = _multiplied(short, points.unit, copies)
+    inner = FiniteSum([(short, copies)]).call if table is None else table.call
     whole = FinitePair("whole grid", gridded_law(points))
     with precision(_BITS):
-        leak = -(copies * (-short.infinite.ball()).log1p()).expm1()
+        leak = -(copies * (-short.infinite.ball()).log1p()).expm1() + Ball(2) ** -100
+    known: dict[Any, Ball] = {}
+
+    def value(x: Ball) -> Ball:
+        with precision(_BITS):
+            found = inner(x)
+            return found if found > 1024 * leak else found.min(_chernoff(whole, copies, x))
 
     def call(x: Ball) -> Ball:
-        value = inner.call(x)
-        return value if value > 1024 * leak else value.min(_chernoff(whole, copies, x))
+        if not x.is_exact():
+            return value(x)
+        key = x.man_exp()
+        if key not in known:
+            known[key] = value(x)
+        return known[key]
 
     return call
 
 
 def _chernoff(pair: FinitePair, copies: int, x: Ball) -> Ball:
     """E[(1 − e^{x−S})₊] ≤ e^{nK(t)−tx}·t^t/(1 + t)^{1+t} for every t > 0; floats choose one."""
+    if pair.law.infinite.rational != 0:
+        return Ball(1)
     at = float(x.mid())
     tilts = [2.0**i for i in range(-20, 60)]
     moments = pair.approximate_cumulants(tilts)
@@ -120,14 +135,12 @@ class Leaking:
 
 def _multiplied(law: FiniteLaw, unit: Fraction, copies: int) -> Leaking | None:
     """All atoms of the sum, if they are not too many."""
-    low = law.steps[0]
-    size = 1 + copies * (law.steps[-1] - low)
-    if size > _TABLE:
-        return None
-    with precision(_BITS + 2 * size.bit_length()):
-        rows = [([s - low for s in law.steps], [m.ball() for m in law.masses], copies)]
-        table = AtomTable(composed_lattice(ball(unit * low * copies), ball(unit), rows))
-        return Leaking(table, -(copies * (-law.infinite.ball()).log1p()).expm1())
+    with precision(_BITS + 2 * copies.bit_length()):
+        found = windowed_power(law.steps, [m.ball() for m in law.masses], law.infinite.ball(), copies)
+        if found is None:
+            return None
+        atoms = [(ball(unit * (found.first + i)), mass) for i, mass in enumerate(found.masses)]
+        return Leaking(AtomTable(atoms), found.lost)
 
 
 def _ends(points: Sequence[tuple[int, Ball]]) -> list[tuple[int, Ball]]:

@@ -1,4 +1,5 @@
-"""The direction that costs less need not be integrated: Chernoff's bound of it stays below the other's value."""
+"""What need not be integrated, since Chernoff's bound says enough: the direction that costs less, and what is
+nothing beside the mass at ∞."""
 
 from __future__ import annotations
 
@@ -6,11 +7,11 @@ import math
 from fractions import Fraction
 
 from tightrope.errors import NotCertified
-from tightrope.numerics.balls import Ball, ball, precision
+from tightrope.numerics.balls import Ball, ball, between, precision
 from tightrope.numerics.contour import ContourSum
 from tightrope.numerics.transforms_sampled_rule import short
 
-__all__ = ["bounded_by", "chernoff_bound"]
+__all__ = ["bounded_by", "chernoff_bound", "tilt_to_the_leak"]
 
 
 def bounded_by(total: ContourSum, x: float, level: float) -> Fraction | None:
@@ -30,8 +31,19 @@ def bounded_by(total: ContourSum, x: float, level: float) -> Fraction | None:
 
 
 def chernoff_bound(total: ContourSum, x: Fraction, t: Fraction) -> Ball:
-    """Proved: the call at x lies between 0 and Chernoff's bound at t."""
+    """Proved: the call at x lies between the mass at ∞ and Chernoff's bound at t."""
     if t <= 0:
         raise NotCertified("the lesser direction", f"Chernoff's bound needs t > 0, not {t}")
     with precision(128):
-        return Ball(0).union(total.upper(ball(x), t))
+        return between(total.infinite(), total.upper(ball(x), t))
+
+
+def tilt_to_the_leak(total: ContourSum, x: float) -> Fraction | None:
+    """A t at which Chernoff's bound of the finite part is nothing beside the mass at ∞, if there is one."""
+    with precision(64):
+        mass = total.infinite()
+        level = float(mass.mid().log()) - 30.0 if mass > 0 else -math.inf
+    if level == -math.inf:
+        return None
+    least, best = total.chernoff(x)
+    return short(min(max(best, 1e-3), 1e6), 5) if least < level else None

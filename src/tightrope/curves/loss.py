@@ -262,9 +262,9 @@ class FinitePair(Pair):
         """The mass at +∞."""
         return self.law.infinite
 
-    def transform(self) -> Transform:
-        """Σ p_i e^{s l_i}."""
-        return FiniteTransform(self.law)
+    def transform(self) -> Transform | None:
+        """Σ p_i e^{s l_i}; none if every loss is infinite."""
+        return FiniteTransform(self.law) if any(m.rational != 0 for m in self.law.masses) else None
 
 
 def _largest(values: list[Ball]) -> Ball:

@@ -136,6 +136,8 @@ class WholeCurveProfile(Profile):
         found = self._at_knots(delta, goal, first["order"])
         if found is not None:
             return found
+        if self.curve.knots is not None:
+            raise NotCertified("the best conversion of the Rényi curve", "its tangents did not close the gap")
         x = self._descended(goal, start.upper, first["order"])
         for slack in (1e-10, 1e-8, 1e-6, 1e-4):
             trial = x * (1 + slack)
@@ -166,7 +168,7 @@ class WholeCurveProfile(Profile):
 
     def _descended(self, goal: float, above: float, order: Fraction) -> float:
         """Newton's steps down from the best single order, whose λ is nearly the slope of −ln δ."""
-        x, slope = above, float(order - 1)
+        x, slope = above, near(order - 1)
         for _ in range(4):
             step = (curve_search(self.curve.approximate, x)[0] - goal) / slope
             x = min(max(x + step, x / 2), above)

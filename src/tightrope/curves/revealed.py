@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from tightrope.curves.loss import Pair
-from tightrope.numerics.balls import INFINITY, Ball
+from tightrope.numerics.balls import Ball
 from tightrope.numerics.real import ZERO, Real, largest
 
 
@@ -49,9 +49,7 @@ class Revealed(Pair):
         return self.leak
 
     def glued_cumulant(self, rate: Fraction, s: Fraction) -> Ball | None:
-        """Moments mix: M − 1 = Σ share·(M_j − 1)."""
-        if self.leak.rational != 0:
-            return INFINITY
+        """Moments mix: M − 1 = Σ share·(M_j − 1), where no label reveals all."""
         total = Ball(0)
         for share, pair in self.parts:
             one = pair.glued_cumulant(rate, s)

@@ -106,7 +106,7 @@ def sharing_cuts(c: Loss, steps: int, times: int) -> list[tuple[Fraction, ...]]:
         mu = float(found[0].mu().mid())
     if not mu < 1e6:
         return []
-    low = NormalDist().inv_cdf(1 - min(3 / steps, 0.7)) - 0.5
+    low = -NormalDist().inv_cdf(min(3 / steps, 0.7)) - 0.5
     high = max(low, mu) + 8
     number = CELLS if times == 1 else THRESHOLDS
     cuts = [Fraction(round(1024 * (low + (high - low) * i / number)), 1024) for i in range(number)]

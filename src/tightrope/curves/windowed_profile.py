@@ -19,14 +19,14 @@ from tightrope.numerics.bound import Bound
 from tightrope.numerics.contour import ContourSum
 from tightrope.numerics.exact import near
 from tightrope.numerics.real import Real
-from tightrope.numerics.windowed_law import Split
+from tightrope.numerics.windowed_bounds import Split
 from tightrope.numerics.windowed_plan import WindowPlan
 from tightrope.numerics.windowed_sum import WindowedSum
 
 _STEPS = tuple(10.0**k for k in range(-13, -3))
 _SECANTS = 4
 _ATTEMPTS, _CLOSE = 5, 2e-3
-_MOST_PLANS = 24  # about two seconds
+_STRETCH = 1.6
 _ENOUGH = 24  # bits to which a call is wanted
 _RARE = 3.0  # below this, a contour integral of the whole loss would be slow
 _SPLIT = [f.name for f in fields(Split)]
@@ -59,7 +59,7 @@ class WindowedProfile(Profile):
         t = bounded_by(self.adding, x, level - 1e-6)
         if t is not None:
             return {**witness, "other": {"t": t}}
-        return {**witness, "other": _written(self.steps.lesser_plan(x, level))}
+        return {**witness, "other": _written(self.steps.rough_plan(x, level, adding=True))}
 
     def prove(self, epsilon: Fraction, witness: Witness) -> Ball:
         """The larger of both directions."""
@@ -94,7 +94,7 @@ class WindowedProfile(Profile):
         goal = math.log(delta.numerator) - math.log(delta.denominator)
         x, slope = self.steps.root(goal)
         if not x > 0:
-            return self._at_zero(delta)
+            return self._at_zero(delta, goal)
         for _ in range(_ATTEMPTS):  # far out, the first x is rough
             witness = self._witness(x, goal, slope)
             start, x = x, self._polished(x, goal, _plan(witness))
@@ -107,31 +107,41 @@ class WindowedProfile(Profile):
         return Bound(lower, upper), witness
 
     def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
-        """At many ε; a plan serves its neighbourhood."""
+        """At many ε; a plan for each direction serves a whole stretch."""
         found: dict[Fraction, Ball | None] = dict.fromkeys(sorted(set(epsilons)))
-        plan: WindowPlan | None = None
-        made = 0
+        plans: tuple[WindowPlan, WindowPlan | None] | None = None
         for x in found:
-            value = None if plan is None else self._nearby(x, plan)
-            if value is None and made < _MOST_PLANS:
-                made += 1
+            value = None if plans is None else self._nearby(x, *plans)
+            if value is None and x > 0:
                 with suppress(NotCertified):
-                    witness = self.find(x)
-                    plan, value = _plan(witness), self.prove(x, witness)
-            found[x] = value
+                    plans = self._stretch(near(x))
+                    value = self._nearby(x, *plans)
+            found[x] = self._delta(x) if value is None else value
         return [found[x] for x in epsilons]
 
-    def _nearby(self, epsilon: Fraction, plan: WindowPlan) -> Ball | None:
-        """δ by a plan made for another ε, if that is good enough."""
-        with precision(plan.bits + 64):
-            value = self.steps.call(ball(epsilon), plan)
-        if int(value.rel_accuracy_bits()) < _ENOUGH:
+    def _stretch(self, x: float) -> tuple[WindowPlan, WindowPlan | None]:
+        """Plans from x on; none for the lesser direction where it is bounded."""
+        last = _STRETCH * x
+        if self._beyond(Fraction(x)) or bounded_by(self.adding, x, self.steps.estimate(x)[0] - 1e-6) is not None:
+            return self.steps.wide_plan(x, last), None
+        return self.steps.wide_plan(x, last), self.steps.wide_plan(x, last, adding=True)
+
+    def _nearby(self, epsilon: Fraction, plan: WindowPlan, lesser: WindowPlan | None) -> Ball | None:
+        """δ by plans that were made for another ε, if that is good enough."""
+        try:
+            with precision(plan.bits + 64):
+                value = self.steps.call(ball(epsilon), plan)
+            if int(value.rel_accuracy_bits()) >= _ENOUGH and not self._beyond(epsilon):
+                with precision(64):
+                    t = bounded_by(self.adding, near(epsilon), float(value.lower().log()) - 1e-6)
+                if t is None and lesser is None:
+                    return None
+                other = _written(lesser) if t is None and lesser is not None else {"t": t}
+                with precision(256):
+                    value = value.max(self._other(epsilon, other))
+        except NotCertified:
             return None
-        if self._beyond(epsilon):
-            return within_unit(value)
-        with precision(64):
-            t = bounded_by(self.adding, near(epsilon), float(value.lower().log()) - 1e-6)
-        return None if t is None else within_unit(value)
+        return within_unit(value) if int(value.rel_accuracy_bits()) >= _ENOUGH else None
 
     def estimate(self, delta: Fraction) -> float:
         """About ε, in floats."""
@@ -156,8 +166,8 @@ class WindowedProfile(Profile):
             middle = self.steps.call(Ball(x), plan).mid()
             return float(middle.log()) if middle > 0 else -math.inf
 
-    def _at_zero(self, delta: Fraction) -> tuple[Bound, Witness]:
-        witness = self.find(Fraction(0))
+    def _at_zero(self, delta: Fraction, goal: float) -> tuple[Bound, Witness]:
+        witness: Witness = {**_written(self.steps.rough_plan(0.0, goal)), "other": {}}
         if not self._compares(0.0, witness, delta, below=True):
             raise NotCertified("the exact profile", "ε is too close to 0 to be told from it")
         return Bound(0.0, 0.0), witness

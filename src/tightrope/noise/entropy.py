@@ -60,7 +60,8 @@ class Expanded(Source):
     def _rekey(self) -> None:
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
 
-        self._cipher = Cipher(algorithms.ChaCha20(os.urandom(32), os.urandom(16)), mode=None).encryptor()
+        # No key is used twice, so the counter may start at 0; it ends far below 2^32 blocks.
+        self._cipher = Cipher(algorithms.ChaCha20(os.urandom(32), bytes(16)), mode=None).encryptor()
         self._left = MOST_OUTPUT
         self._kept, self._used = b"", 0
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from itertools import accumulate
 from math import isqrt
 from typing import ClassVar
 
 from tightrope.noise.uniform import Threshold
 from tightrope.numerics.balls import Ball, ball
 from tightrope.numerics.real import Real
-
-TABLE_BITS = 64
 
 
 class Law(ABC):
@@ -30,7 +29,7 @@ class Law(ABC):
     def span(self) -> tuple[int, int]:
         """(low, high): values worth a place in a table. What lies outside is found without one."""
 
-    def tabled(self, low: int, high: int) -> list[Ball | Fraction]:
+    def tabled(self, low: int, high: int) -> Sequence[Ball | Fraction]:
         """P(X ≤ k) for low ≤ k ≤ high, at the present precision."""
         found = (self.cumulative(k) for k in range(low, high + 1))
         return [c if isinstance(c, Fraction) else c() for c in found]
@@ -57,7 +56,7 @@ class DiscreteNormal(Law):
 
         return value
 
-    def tabled(self, low: int, high: int) -> list[Ball | Fraction]:
+    def tabled(self, low: int, high: int) -> Sequence[Ball | Fraction]:
         """All from one pass over the masses."""
         tails = normal_tails(self.variance, high)
         whole = 1 + 2 * tails[0]
@@ -85,7 +84,7 @@ class HalfNormal(Law):
 
         return value
 
-    def tabled(self, low: int, high: int) -> list[Ball | Fraction]:
+    def tabled(self, low: int, high: int) -> Sequence[Ball | Fraction]:
         """All from one pass over the masses."""
         tails = normal_tails(self.variance, high)
         whole = 1 + tails[0]
@@ -170,16 +169,11 @@ class Rational(Law):
 
     def cumulative(self, k: int) -> Threshold:
         """A partial sum."""
-        return _partial_sums(self.chances)[k]
+        return sum(self.chances[: k + 1], Fraction(0))
 
-
-@lru_cache(maxsize=64)
-def _partial_sums(chances: tuple[Fraction, ...]) -> list[Fraction]:
-    sums, total = [], Fraction(0)
-    for chance in chances:
-        total += chance
-        sums.append(total)
-    return sums
+    def tabled(self, low: int, high: int) -> Sequence[Ball | Fraction]:
+        """All partial sums in one pass."""
+        return list(accumulate(self.chances))[low : high + 1]
 
 
 @dataclass(frozen=True)

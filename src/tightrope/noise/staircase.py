@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from tightrope.noise.blocks import floor_log2
 from tightrope.noise.entropy import Source
 from tightrope.noise.integers import discrete_laplace
 from tightrope.noise.uniform import Uniform, coin
@@ -26,10 +27,10 @@ def on_stairs(source: Source, stairs: Stairs, centre: Fraction, grid: Fraction) 
     unit = _geometric(source, 1 / stairs.epsilon)
     outer = not coin(source, lambda: _inner_chance(stairs))
     negative = source.bits(1)
-    u = Uniform(source)
+    u, digits = Uniform(source), floor_log2(abs(centre) / grid + 1)
     while True:
         u.refine()
-        with precision(128 + 2 * u.known):
+        with precision(128 + digits + 2 * u.known):
             g, inside = stairs.gamma(), between(*(ball(end) for end in u.ends()))
             size = unit + (g + (1 - g) * inside if outer else g * inside)
             moved = ball(stairs.sensitivity) * (-size if negative else size)

@@ -106,7 +106,7 @@ class TableSampler:
         return k
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=32)
 def sampler(law: Law) -> TableSampler:
     """The sampler of a law, made once."""
     return TableSampler(law)

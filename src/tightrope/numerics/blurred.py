@@ -1,4 +1,4 @@
-"""The sum of independent losses whose transforms do not decay: plans for ``blurred_proof``, and the search in floats."""
+"""The sum of independent losses whose transforms do not decay: plans for ``blurred_proof``, and searches in floats."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ _ROUGH = 1e-4
 _MOST_WORK = {True: 4e6, False: 4e7}  # nanoseconds
 _STEPS = 40
 _NOTHING = BlurPlan(Fraction(1), Fraction(1), 1, Fraction(1))  # for an x beyond the largest loss
+_TOP = 1e-9  # so near to the largest loss, relatively, nothing is looked at
+_FLATTEST = 0.05  # a saddle this low, in 1/deviation, is not in the tail
 _CLOSE = 1e-3  # how near to its target a root brings ln of the call: the ends are sought on the proof itself
 
 
@@ -37,6 +39,11 @@ class BlurredSum:
         with precision(80):
             infinite = self.infinite()
             self._log_infinite = float(infinite.log()) if infinite > 0 else -math.inf
+
+    @property
+    def largest(self) -> float:
+        """About the largest finite loss; ∞ if there is none."""
+        return self._saddles.largest
 
     def infinite(self) -> Ball:
         """P[L = ∞] = 1 − Π (1 − mᵢ)^{kᵢ}, without cancellation."""
@@ -95,7 +102,11 @@ class BlurredSum:
         if log_target >= self._saddles.log_mass:
             return -math.inf
         x, t = self._saddles.saddle_root(log_target)
-        low, high, slope = -math.inf, self._saddles.largest, -t  # nothing is beyond the largest loss
+        if t < _FLATTEST * self._saddles.unit:  # not in the tail, where the call is nearly M(0) − M(−1)eˣ
+            t = _FLATTEST * self._saddles.unit
+            x = math.log(math.exp(self._saddles.log_mass) - math.exp(log_target)) - self._saddles.log_reverse
+        top = self._saddles.largest  # nothing is beyond, and right before it any x will do
+        low, high, slope = -math.inf, top - _TOP * abs(top) if top < math.inf else top, -t
         x = min(x, high - 0.5 / t)
         before: tuple[float, float] | None = None
         for _ in range(_STEPS):
@@ -105,10 +116,12 @@ class BlurredSum:
                 secant = (gap - before[1]) / (x - before[0])
                 slope = secant if secant < 0 else slope
             before = x, gap
-            following = x - gap / slope
-            if abs(gap) < _CLOSE:
+            if abs(gap) < _CLOSE or (gap > 0 and x >= high):
                 break
-            x = following if low < following < high else (max(low, x - 1 / t) + min(high, x + 1 / t)) / 2
+            following = x - gap / slope
+            if gap > 0 and following >= high:  # near the top the call falls like the distance from it
+                following = min(top - (top - x) * math.exp(-gap), high)
+            x = following if low < following <= high else (max(low, x - 1 / t) + min(high, x + 1 / t)) / 2
         return x
 
     @searching
@@ -129,6 +142,8 @@ class BlurredSum:
         cost = 60 + sum(transform.node_cost(copies) for transform, copies in self._parts)
         for _ in range(8):
             blur = short(min(math.exp((math.log(relative) - density) / 2), 0.05 * math.sqrt(tilts.curvature), 1.0))
+            if not float(blur) > 1e-200:
+                raise NotCertified("a blurred contour", "it lies beyond floats")
             period = self._saddles.period(at, x, log_call + math.log(relative / 8))[0] + 41 * float(blur)
             eta = short(2 * math.pi / period)
             y = np.geomspace(min(0.01 * self._saddles.unit, 0.1 / float(blur)), 20 / float(blur), 600)

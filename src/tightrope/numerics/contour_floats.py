@@ -221,7 +221,7 @@ class Saddles:
         right = float(np.min(above / (tilts.above - t)))
         lefts = below / (tilts.below + t)
         i = int(lefts.argmin())
-        return max(min(right, self.largest - x), float(lefts[i]), 1e-3 / self.unit), float(tilts.below[i])
+        return max(min(right, self.largest - x), float(lefts[i]), 1e-3 / max(self.unit, t)), float(tilts.below[i])
 
 
 def saddle_start(parts: Sequence[tuple[Transform, int]], delta: Fraction) -> tuple[float, float] | None:

@@ -1,7 +1,7 @@
 """The hockey-stick of a sum of discrete-Gaussian losses, any number of them: an integral over one period.
 
-The sum S of k losses lies on o + hℤ, h = D/v, o = kD²/2v. With n nodes s_j = t + 2πij/(nh) around the period, and x₀ the
-least lattice point above x,
+The sum S of k losses lies on o + hℤ, h = D/v, o = kD²/2v. With n nodes s_j = t + 2πij/(nh) around the period, and x₀
+the least lattice point above x,
 
     (1/n) Σ_j M(s_j)^k κ(s_j),   κ(s) = e^{−sx₀}/(1 − e^{−sh}) − e^{x−(s+1)x₀}/(1 − e^{−(s+1)h}),
 
@@ -106,9 +106,7 @@ def _line(variance: Fraction, shift: int, copies: int, t: Fraction, around: int,
 class _Line:
     """Everything that does not depend on x, at one tilt, for ``around`` nodes a period of which ``number`` are kept."""
 
-    def __init__(
-        self, variance: Fraction, shift: int, copies: int, t: Fraction, around: int, number: int
-    ) -> None:
+    def __init__(self, variance: Fraction, shift: int, copies: int, t: Fraction, around: int, number: int) -> None:
         self._law, self._copies, self._t, self._around = _law(variance, shift), copies, t, around
         self._saddles = _saddles(variance, shift, copies)
         self._step, self._offset = self._law.step, copies * self._law.offset

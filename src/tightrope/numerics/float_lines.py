@@ -56,8 +56,9 @@ class Phases:
     def __init__(self, angle: Ball, count: int) -> None:
         self._count = count
         size = self._size = 1 + round((count + 1) ** (1 / 3))
-        self._low, self._middle = _turns(angle, size), _turns(angle * size, size)
-        self._high = _turns(angle * size * size, count // (size * size) + 1)
+        with precision(_BITS):
+            self._low, self._middle = _turns(angle, size), _turns(angle * size, size)
+            self._high = _turns(angle * size * size, count // (size * size) + 1)
 
     def grid(self) -> tuple[Complexes, Complexes]:
         """Rows of e^{i·angle·size·k} and of e^{i·angle·j}, j < size: all nodes as their outer product."""
@@ -85,10 +86,9 @@ def _turns(angle: Ball, number: int) -> Complexes:
     import numpy as np
 
     turns = np.empty(number, dtype=np.complex128)
-    with precision(_BITS):
-        for k in range(number):
-            sin, cos = (angle * k).sin_cos()
-            turns[k] = complex(rounded(cos), rounded(sin))
+    for k in range(number):
+        sin, cos = (angle * k).sin_cos()
+        turns[k] = complex(rounded(cos), rounded(sin))
     return turns
 
 

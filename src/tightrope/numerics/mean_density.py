@@ -30,6 +30,7 @@ _MOST_WORK = 600_000  # products of complex balls for one set of nodes
 _MOST_BITS = 700
 _KEPT = 24
 _FRESH = 16
+_TILTS = np.geomspace(1e-3, 1e12, 361)
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,13 @@ class MeanDensity:
     def put(self, gamma: Ball) -> Ball:
         """E[(γ − Λ)₊]."""
         return self._both(gamma)[1]
+
+    def put_at_most(self, gamma: Ball) -> Ball:
+        """E[(γ − Λ)₊] ≤ e^{vγ}φ(v/t)^t/(ev), where floats choose v."""
+        log_phi, at = _log_transform(self._float_mu(), self.steps), float(gamma.mid())
+        tilts = [float(v) for v in _TILTS if v <= _MOST_BITS * self.steps]
+        v = Ball(min(tilts, key=lambda v: v * at + log_phi(v) - math.log(v)))
+        return (v * gamma + self.steps * self._real(v / self.steps).log() - 1).exp() / v
 
     def _both(self, gamma: Ball) -> tuple[Ball, Ball]:
         bits = ctx.prec
@@ -149,6 +157,20 @@ class MeanDensity:
         return _Nodes(c, eta, tuple(values), (log.exp() * 2 / (eta * end)).upper())
 
 
+def _log_transform(mu: float, steps: int) -> Callable[[float], float]:
+    """u ↦ ln φ(u/t)^t in floats."""
+    x = np.linspace(-30, 12, 841)
+    plain = -x * x / 2 + math.log((x[1] - x[0]) / math.sqrt(2 * math.pi))
+    w = np.exp(mu * x - mu * mu / 2)
+
+    def log_phi(u: float) -> float:
+        logs = plain - u / steps * w
+        top = float(logs.max())
+        return steps * (top + math.log(float(np.exp(logs - top).sum())))
+
+    return log_phi
+
+
 class _Plan:
     """Line, step, number of nodes and tilts for one γ, by floats; γ's that need the same period share their nodes."""
 
@@ -156,21 +178,12 @@ class _Plan:
         self.mu = mu
         if not (0 < mu < 8 and 0 < gamma < 1e6):
             raise NotCertified("a mean of densities", f"no plan for μ = {mu:.3g} at γ = {gamma:.3g}")
-        x = np.linspace(-30, 12, 841)
-        plain = -x * x / 2 + math.log((x[1] - x[0]) / math.sqrt(2 * math.pi))
-        w = np.exp(mu * x - mu * mu / 2)
-
-        def log_phi(u: float) -> float:  # ln φ(u/t)^t
-            logs = plain - u / steps * w
-            top = float(logs.max())
-            return steps * (top + math.log(float(np.exp(logs - top).sum())))
-
+        log_phi = _log_transform(mu, steps)
         reach = 0.4 * bits + 8
-        tilts = np.geomspace(1e-3, 1e12, 361)
-        logs = [log_phi(v) for v in tilts]
+        logs = [log_phi(v) for v in _TILTS]
         low = 0.0  # put(low) is below e^{−2·reach}: it comes back times e^{cB}, and cB = reach
         for at in gamma * (1 - np.geomspace(1, 1e-9, 300)):
-            if min(v * at + k for v, k in zip(tilts, logs, strict=True)) > -2 * reach:
+            if min(v * at + k for v, k in zip(_TILTS, logs, strict=True)) > -2 * reach:
                 break
             low = float(at)
         self.index = math.ceil(2 * math.log2(min(gamma * 1.0000001, (gamma - low) * 1.05)))
@@ -178,10 +191,12 @@ class _Plan:
         self.eta, self.c = 2 * math.pi / period, reach / period
         self.second = self.c * 2
         if gamma > period:
-            wide = [(k - v * (period - gamma), float(v)) for v, k in zip(tilts, logs, strict=True) if v > 1.05 * self.c]
-            self.second = min(wide)[1]
+            wide = [(k - v * (period - gamma), float(v)) for v, k in zip(_TILTS, logs, strict=True) if v > 1.05 * self.c]
+            self.second = min(wide, default=(0.0, self.second))[1]
         lost = max(0.0, self.c * gamma + log_phi(self.c))
         self.reach = reach + lost
+        if self.reach + self.c / steps > _MOST_BITS:
+            raise NotCertified("a mean of densities", "the put is too small for its nodes")
         self.bits = 16 * math.ceil((self.reach + self.c / steps + 60) / math.log(2) / 16)
         self.theta, self.count = self._ends(log_phi, steps, -reach - self.c * gamma)
 

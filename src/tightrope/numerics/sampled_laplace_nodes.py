@@ -1,4 +1,4 @@
-"""The sampled Laplace transform far up a vertical line, in doubles: both ends of its loss, by repeated partial integration.
+"""The sampled Laplace transform far up a vertical line, in doubles: the ends of its loss, by partial integration.
 
 With u = ln w and p = 1 − q the continuous part of G(A + iy) is ¼e^{−ε₀/2} ∫ h(u)e^{iyu} du over [u₋, u₊],
 h(u) = √q·e^{(A−½)u}·g(u), g(u) = (1 − pe^{−u})^{−3/2}. M partial integrations leave
@@ -58,8 +58,10 @@ class FarLaplace:
         """What ``terms`` partial integrations leave at every y' ≥ y, divided by G(A)."""
         g = [abs(value) for value in self._ends[1][0]]
         span = self.high - self.low
-        sizes = [g[0] * span] + g[:terms]
-        total = sum((math.comb(terms, k) * abs(self._rate) ** (terms - k) * sizes[k] for k in range(terms + 1)), Ball(0))
+        sizes = [g[0] * span, *g[:terms]]
+        total = sum(
+            (math.comb(terms, k) * abs(self._rate) ** (terms - k) * sizes[k] for k in range(terms + 1)), Ball(0)
+        )
         peak = (self._rate * self.high).exp().max((self._rate * self.low).exp())
         return (self._scale * peak * total / y**terms).upper()
 
@@ -95,4 +97,3 @@ class FarLaplace:
 def _rounded(terms: Sequence[Ball], start: Ball) -> list[float]:
     """c_m/start^{m+1} as doubles."""
     return [rounded(c / start ** (m + 1)) for m, c in enumerate(terms)]
-

@@ -93,6 +93,8 @@ class Transform(ABC):
 
 def power_sums(weights: Sequence[Ball], angles: Sequence[Ball], count: int) -> list[ComplexBall]:
     """Σ_j weight_j e^{ik·angle_j} for k = 0 … count: k = giant·size + baby, one matrix product."""
+    if count == 0:
+        return [ComplexBall(sum(weights, Ball(0)))]
     size = max(1, math.isqrt(count + 1))
     giants = -(-(count + 1) // size)
     babies = [_turns(angle, size, None) for angle in angles]

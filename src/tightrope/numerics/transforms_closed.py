@@ -145,7 +145,7 @@ class LaplaceTransform(Transform):
             return phi
 
     def float_nodes(self, t: Fraction, eta: Fraction, count: int, floor: Ball) -> FloatNodes | None:
-        """½e^{sε₀}(1+r) + ½e^{−(s+1)ε₀}(1−r), r = 1/(2s+1), over M(t): each half is off by at most 26u, times |1±r| ≤ 2."""
+        """½e^{sε₀}(1+r) + ½e^{−(s+1)ε₀}(1−r), r = 1/(2s+1): either half is off by at most 26u, times |1±r| ≤ 2."""
         import numpy as np
 
         with precision(128):

@@ -1,7 +1,7 @@
 """The transform of the discrete Laplace loss at a large whole distance, in closed form.
 
-Losses (D−2j)/b with the chance of noise j, and both tails at ±D/b. With r = e^{−1/b}, κ = (1−r)/(1+r), z = e^{−(2s+1)/b}:
-M(s) = e^{sD/b}(1/(1+r) + κz/(1−z)) + r^D e^{−sD/b}(1/(1+r) − κ/(1−z)).
+Losses (D−2j)/b with the chance of noise j, and both tails at ±D/b. With r = e^{−1/b}, κ = (1−r)/(1+r) and
+z = e^{−(2s+1)/b}: M(s) = e^{sD/b}(1/(1+r) + κz/(1−z)) + r^D e^{−sD/b}(1/(1+r) − κ/(1−z)).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from flint import ctx
 
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ComplexBall, ball, precision
+from tightrope.numerics.exact import near
 from tightrope.numerics.float_lines import UNIT, FloatNodes, Phases, above, rounded
 from tightrope.numerics.transform import Transform
 
@@ -28,7 +29,7 @@ class DiscreteLaplaceTransform(Transform):
 
     def __init__(self, scale: Fraction, shift: int) -> None:
         self._scale, self._shift = scale, shift
-        self._floats = float(scale), float(shift)
+        self._floats = near(scale), near(Fraction(shift))
         if not 0.01 < self._floats[0] < 1e9 or not self._floats[1] / self._floats[0] < 500:
             raise NotCertified("a discrete Laplace transform", "its scale or its distance is out of reach")
 
@@ -101,10 +102,11 @@ class DiscreteLaplaceTransform(Transform):
             up, down = (ball(t * d) / b).exp() / total, (ball(-(t + 1) * d) / b).exp() / total
             turns, inner = Phases(step * d / b, count).all(), Phases(-2 * step / b, count).all() * rounded(size)
             least = 1 - size
+            sides = [(rounded(end * share), rounded(end * middle)) for end in (up, down)]
             loss = (up + down) * (8 + 2 * middle / (least * least))
-        values = turns * (rounded(up * share) + rounded(up * middle) * inner / (1 - inner))
-        values = values + turns.conj() * (rounded(down * share) - rounded(down * middle) / (1 - inner))
-        error = (UNIT * (60 + 20 * loss)).upper()
+            error = (UNIT * (60 + 20 * loss)).upper()
+        values = turns * (sides[0][0] + sides[0][1] * inner / (1 - inner))
+        values = values + turns.conj() * (sides[1][0] - sides[1][1] / (1 - inner))
         return FloatNodes(values, error, above(values, error, floor))
 
     def node_cost(self, copies: int) -> float:  # noqa: ARG002

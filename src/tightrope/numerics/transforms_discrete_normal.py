@@ -1,8 +1,8 @@
 """The transform of the discrete Gaussian's loss L = D(2Y+D)/2v, P[Y = k] ∝ e^{−k²/2v}.
 
 M(s) = e^{(s²+s)D²/2v} S(sD)/S(0), S(c) = Σ_k e^{−(k−c)²/2v}. L lies on D²/2v + (D/v)ℤ, so that a step by the period
-2πv/D along a vertical line multiplies M by (−1)^D. Within half a period |M| falls: by Jacobi's triple product S is, up to
-a factor of size e^{(Re c)²/2v}, a product of terms |1 + ρe^{±iθ}| with ρ > 0, and each of them falls for θ from 0 to π.
+2πv/D along a vertical line multiplies M by (−1)^D. Within half a period |M| falls: by Jacobi's triple product S is, up
+to a factor of size e^{(Re c)²/2v}, a product of terms |1 + ρe^{±iθ}| with ρ > 0, and each of them falls for θ from 0 to π.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from flint import ctx
 
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
+from tightrope.numerics.exact import near
 from tightrope.numerics.float_lines import UNIT, FloatNodes, Phases, above, as_doubles, bell, exponential_sums, rounded
 from tightrope.numerics.theta import DUAL, log_mass_ratio, square
 from tightrope.numerics.transform import Transform, log_phases, unit
@@ -36,10 +37,10 @@ class DiscreteNormalTransform(Transform):
 
     def __init__(self, variance: Fraction, shift: int) -> None:
         self._variance, self._shift = variance, shift
-        self._float = float(variance)
+        self._float = near(variance)
         if not 1e-4 < self._float < 1e30 or not shift < 1e15:
             raise NotCertified("the discrete Gaussian's transform", "σ or the sensitivity is out of reach")
-        self._rate = float(Fraction(shift) ** 2 / (2 * variance))
+        self._rate = near(Fraction(shift) ** 2 / (2 * variance))
 
     @property
     def step(self) -> Fraction:
@@ -93,7 +94,7 @@ class DiscreteNormalTransform(Transform):
         return phi
 
     def _theta(self, t: Fraction, y: Ball) -> ComplexBall:
-        """S((t+iy)D)/√2πv = Σ_n e^{−2π²vn² + 2πin(t+iy)D}, or directly, for |y| up to half a period and a little more."""
+        """S((t+iy)D)/√2πv = Σ_n e^{−2π²vn² + 2πin(t+iy)D}, or directly, for |y| up to a little over half a period."""
         w, c, b, pi = ball(self._variance), t * self._shift, y * self._shift, Ball.pi()
         c -= round(c)
         if not abs(b) < 1.1 * pi * w:
@@ -126,7 +127,9 @@ class DiscreteNormalTransform(Transform):
             centre = round(t * self._shift)
             k = centre + np.arange(-self._reach(), self._reach() + 1)
             shares = np.exp(-((k - t * self._shift) ** 2) / (2 * self._float))
-            return log, log_phases(shares / shares.sum(), (2 * k + self._shift) * (self._shift / 2 / self._float), eta, count)
+            return log, log_phases(
+                shares / shares.sum(), (2 * k + self._shift) * (self._shift / 2 / self._float), eta, count
+            )
         y = eta * np.arange(count + 1)
         period = 2 * math.pi * self._float / self._shift
         turns = np.round(y / period)

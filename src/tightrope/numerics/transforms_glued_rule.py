@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tightrope.errors import NotCertified
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Growth", "Panel", "float_nodes", "log_factor", "nodes", "panel_errors", "panels"]
 
-_MOST_NODES = 6000
+_MOST_NODES, _MOST_PANELS = 6000, 400
 _RULES = (1, 8, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 256, 320, 384)  # few sizes, as they are kept
+_PIECES = 4  # of a panel, in each of which ln w is bounded by its chord
 _WHAT = "a glued normal transform"
 
 
@@ -67,48 +69,51 @@ def log_factor(mu: Ball, q: Ball, z: Ball) -> Ball:
 def panels(mu: float, rate: float, t: float, growth: Growth, nats: float, log_size: float) -> tuple[Panel, ...]:
     """Panels for an error of about e^{log_size − nats}, t ≥ −½: a choice, in floats."""
     end = _end(mu, rate, t, nats, log_size)
-    best: tuple[float, tuple[Panel, ...]] = (math.inf, ())
+    best: tuple[list[int], float] = ([_MOST_NODES], 1.0)
     deepest = min(math.sqrt(2 * nats), (3.0 - float(growth.theta or 0)) / mu)
     for k in range(5):
-        for wide in (1.5, 0.7):
-            found = _tried(mu, rate, t, growth, nats - log_size, end, deepest * 0.6**k, wide)
-            best = min(best, found, key=lambda one: one[0])
-        if best[0] < 100:
+        before = sum(best[0])
+        for wide in (1.5, 0.7, 0.3):
+            depth = deepest * 0.6**k
+            number = max(1, math.ceil((end - mu / 2) / (2 * wide * depth)))
+            if number <= _MOST_PANELS:
+                found = _tried(mu, rate, t, growth, nats - log_size, (end - mu / 2) / number, number, depth)
+                best = min(best, (found, depth), key=lambda one: sum(one[0]))
+        if sum(best[0]) < 100 or before == sum(best[0]) < _MOST_NODES:  # enough, or no better than before
             break
-    if not best[0] < _MOST_NODES:
+    if not sum(best[0]) < _MOST_NODES:
         raise NotCertified(_WHAT, "it needs too many nodes")
-    return best[1]
+    counts, depth = best
+    length = short((end - mu / 2) / len(counts), 16) + short((end - mu / 2) / len(counts) * 2.0**-14, 2)
+    return tuple(Panel(length * i, length, n, short(depth)) for i, n in enumerate(counts))
 
 
 def _tried(
-    mu: float, rate: float, t: float, growth: Growth, nats: float, end: float, depth: float, wide: float
-) -> tuple[float, tuple[Panel, ...]]:
-    """Panels of one size and depth, and the total number of nodes."""
+    mu: float, rate: float, t: float, growth: Growth, nats: float, length: float, number: int, depth: float
+) -> list[int]:
+    """How many nodes so many panels of one length and depth need, each."""
     import numpy as np
 
-    number = max(1, math.ceil((end - mu / 2) / (2 * wide * depth)))
-    if number > 400:
-        return math.inf, ()
-    length = short((end - mu / 2) / number, 16) + short((end - mu / 2) / number * 2.0**-14, 2)
-    half = float(length) / 2
+    half = length / 2
     share = depth / half
     over = half * (math.sqrt(1 + share * share) - 1)
     left = mu / 2 + 2 * half * np.arange(number) - over
     right = left + 2 * half + 2 * over
     factor, angle, wider = growth.angles(mu * depth)
-    between = left[:, None] + (right - left)[:, None] * np.linspace(0, 1, 9)
-    rise = np.log(rate) + mu * between - mu * mu / 2
-    most = (between**2 / -2 + (t + 1) * np.logaddexp(math.log1p(-rate), rise)).max(axis=1)
+    ends = left[:, None] + (right - left)[:, None] * np.linspace(0, 1, _PIECES + 1)
+    rise = np.log(rate) + mu * ends - mu * mu / 2
+    logs = (t + 1) * np.logaddexp(math.log1p(-rate), rise)
+    slopes = np.diff(logs, axis=1) / np.diff(ends, axis=1)
+    peaks = slopes.clip(ends[:, :-1], ends[:, 1:])
+    most = (logs[:, :-1] + slopes * (peaks - ends[:, :-1]) - peaks**2 / 2).max(axis=1)
     second = np.minimum(left.clip(0), right) ** 2 / -2 - max(t, 0.0) * math.log(math.cos(min(wider, 3.1) / 2))
     far = np.exp(np.minimum(rise[:, -1], 300.0))
     turn = np.arctan2(far * math.sin(angle), 1 - rate + far * math.cos(angle))
     need = np.logaddexp(most, second) + depth * depth / 2 + factor * turn + nats + math.log(half) + 2
     counts = np.maximum(np.ceil(need / (2 * math.log(share + math.sqrt(1 + share * share)))) + 1, 1)
     if not counts.max() <= _RULES[-1]:
-        return math.inf, ()
-    whole = [next(size for size in _RULES if c <= size) for c in counts]
-    at = short(depth)
-    return float(sum(whole)), tuple(Panel(length * i, length, n, at) for i, n in enumerate(whole))
+        return [_MOST_NODES]
+    return [_RULES[i] for i in np.searchsorted(_RULES, counts)]
 
 
 def _end(mu: float, rate: float, t: float, nats: float, log_size: float) -> float:
@@ -162,9 +167,11 @@ def panel_errors(mu: Ball, q: Ball, t: Fraction, growth: Growth, chosen: tuple[P
         over = half * ((share * share + 1).sqrt() - 1)
         left = mu / 2 + ball(panel.start) - over
         right = left + 2 * half + 2 * over
-        low, high = log_factor(mu, q, left), log_factor(mu, q, right)
-        slope = top * (high - low) / (right - left)  # ln w is convex: below its chord
-        most = _quadratic_top(slope, left, right, top * low - slope * left).exp()
+        low, most = log_factor(mu, q, left), Ball(0)
+        for start, end in pairwise(left + (right - left) * k / _PIECES for k in range(_PIECES + 1)):
+            first = top * log_factor(mu, q, start)
+            slope = (top * log_factor(mu, q, end) - first) / (end - start)  # ln w is convex: below its chord
+            most = most.max(_quadratic_top(slope, start, end, first - slope * start).exp())
         least = left.max(Ball(0)).min(right)
         other = (least * least / -2).exp()
         if t > 0:

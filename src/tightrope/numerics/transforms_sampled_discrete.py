@@ -16,6 +16,7 @@ from flint import ctx
 
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
+from tightrope.numerics.exact import near
 from tightrope.numerics.float_lines import FloatNodes, above, exponential_sums
 from tightrope.numerics.transform import Transform, log_phases, power_sums, unit
 
@@ -34,8 +35,8 @@ class SampledDiscreteNormalTransform(Transform):
         if not 0 < rate < 1:
             raise AssertionError("the rate must lie between 0 and 1")
         self._variance, self._shift, self._rate, self._adding = variance, shift, rate, adding
-        self._float = float(variance), float(shift), min(float(rate), 1 - 2.0**-53)
-        if 30 * math.sqrt(self._float[0]) + 3 * self._float[1] > _MOST_VALUES:
+        self._float = near(variance), near(Fraction(shift)), min(near(rate), 1 - 2.0**-53)
+        if not 1e-4 < self._float[0] < 1e7 or 30 * math.sqrt(self._float[0]) + 3 * self._float[1] > _MOST_VALUES:
             raise NotCertified("the sampled discrete Gaussian's transform", "the noise is too wide")
 
     def _power(self, t: Fraction) -> Fraction:
@@ -83,7 +84,9 @@ class SampledDiscreteNormalTransform(Transform):
         if self._power(t) in (0, 1):
             return Ball(0)
         with precision(ctx.prec + 40):
-            return _sum(self._terms(t)) - _sum(self._terms(Fraction(0) if self._adding else Fraction(-1)))  # there w^A is 1
+            return _sum(self._terms(t)) - _sum(
+                self._terms(Fraction(0) if self._adding else Fraction(-1))
+            )  # there w^A is 1
 
     def line(self, t: Fraction, eta: Fraction, count: int) -> tuple[Ball, list[ComplexBall]]:
         """Power sums of the tilted masses."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from flint import ctx
 
 from tightrope.numerics.balls import INFINITY, Ball, ComplexBall, ball, precision
+from tightrope.numerics.exact import near
 from tightrope.numerics.transform import Transform
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class UnequalTransform(Transform):
     def __init__(self, m1: Fraction, s1: Fraction, m2: Fraction, s2: Fraction) -> None:
         self._first, self._second, self._square = s1, s2, (m1 - m2) ** 2
         self._slope = s2**2 - s1**2
-        self._floats = float(s1), float(s2), float(self._square), float(self._slope)
+        self._floats = near(s1), near(s2), near(self._square), near(self._slope)
 
     def reverse_mass(self) -> Ball:
         """1."""
@@ -53,7 +54,7 @@ class UnequalTransform(Transform):
     def _logs(self, s: Complexes) -> Complexes:
         import numpy as np
 
-        s1, s2, square, slope = self._floats
+        _, s2, square, slope = self._floats
         grown = slope / (s2 * s2)
         v = 1 + s * grown
         # ln(s₂/s₁) = −½ln(1 − grown): close variances lose nothing

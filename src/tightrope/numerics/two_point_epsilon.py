@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
+from tightrope.numerics.exact import near
 from tightrope.numerics.two_point_search import (
     Cut,
     divergence,
@@ -31,7 +32,7 @@ class _Knot:
 
     def __init__(self, order: Fraction, tau: float) -> None:
         self.order, self.tau = order, tau
-        self.b = float(order - 1)
+        self.b = near(order - 1)
         self.goal = log_room(self.b, tau)
         self._last: float | None = None
         self._slope = 1.0
@@ -71,9 +72,8 @@ class _Knot:
 
 def knot_epsilon(knots: Sequence[tuple[Fraction, float]], log_delta: float) -> tuple[float, list[Cut]] | None:
     """(ε, cuts that prove nearly it) under the constraints (order, τ); None where floats do not settle it."""
-    every = [_Knot(order, max(tau, 5e-324)) for order, tau in knots if tau < math.inf]
     try:
-        return _settled(every, log_delta)
+        return _settled([_Knot(order, max(tau, 5e-324)) for order, tau in knots if tau < math.inf], log_delta)
     except (ValueError, OverflowError, ZeroDivisionError):
         return None
 
@@ -136,5 +136,5 @@ def _cuts(tight: list[_Knot], log_p: float, ratio: float) -> list[Cut]:
     p = Fraction(1) if log_p == 0 else fraction_of_log(log_p)
     if len(tight) > 1 or p == 1:
         return [(p, q, knot.order) for knot in tight]
-    lowered = fraction_of_log(ratio - max(1e-10 * abs(tight[0].log_slope(log_p, ratio)), 1e-15 * (1 + ratio)))
+    lowered = fraction_of_log(ratio - max(1e-10 * abs(tight[0].log_slope(log_p, ratio)), 4e-16 * ratio))
     return [(min(q * lowered, p), q, tight[0].order)]

@@ -24,13 +24,14 @@ from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
 from tightrope.numerics.contour_proof import call_factor
 from tightrope.numerics.real import Real
 from tightrope.numerics.sampled_normal import log_power_mean
-from tightrope.numerics.windowed_law import HIGH, LOW, MIDDLE, Step
+from tightrope.numerics.windowed_bounds import HIGH, LOW, MIDDLE
+from tightrope.numerics.windowed_law import Step
 from tightrope.numerics.windowed_plan import WindowPlan
 
 __all__ = ["WindowProof"]
 
 _GUARD = 24
-_MOST_NODES, _MOST_BITS = 100_000, 10_000  # a plan may come from outside
+_MOST_NODES, _MOST_BITS = 8000, 4000  # a plan may come from outside
 _ROUGH = 20  # bits, where a bound is wanted and no value
 
 
@@ -68,9 +69,9 @@ class WindowProof:
             self._put = self._high_put()
             self._all_low, self._lost = Ball(0), self._step.lost(MIDDLE, 0 if adding else 1) * copies
             if plan.split.low is not None:
-                power = (self._step.moment(LOW, plan.all_low + 1).log() * copies).exp()
+                power = (self._step.moment(LOW, plan.all_low + 1, plan.low_end).log() * copies).exp()
                 self._all_low = call_factor(plan.all_low) * power
-                self._lost += self._step.lost(LOW, 1) * copies
+                self._lost += (self._step.lost(LOW, 1) + self._step.lost(LOW, 1, plan.low_end)) * copies
 
     def _power(self, s: Fraction) -> Fraction:
         return -s if self._adding else s + 1

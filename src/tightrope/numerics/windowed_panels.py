@@ -77,7 +77,7 @@ class Shape:
 
 
 def _log_tail(x: float) -> float:
-    return -min(x, 0.0) ** 2 / 2
+    return -(min(x, 0.0) ** 2) / 2
 
 
 def _log_tails(x: Floats) -> Floats:
@@ -137,11 +137,7 @@ def _ends(shape: Shape, kind: str, power: float, nats: float, cut: Fraction | No
     while begin < end - 1 and shape.log_before(kind, power, left + width * (begin + 1)) < top - nats - 3:
         begin += 1
     end_at = left + width * end
-    if cut is not None:
-        end_at = right
-    else:
-        end_at = max(end_at, 1.0)
-    return _round(left + width * begin), end_at, top
+    return _round(left + width * begin), right if cut is not None else max(end_at, 1.0), top
 
 
 def _round(x: float) -> float:

@@ -1,17 +1,17 @@
-"""Where to split a sampled step and where to integrate: chosen in floats. Any choice is valid; a poor one costs width."""
+"""Where to split a sampled step and where to integrate: chosen in floats. Any choice is valid; poor ones cost width."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tightrope.errors import NotCertified
 from tightrope.numerics.contour_floats import log_factor
 from tightrope.numerics.transforms_sampled_rule import short
-from tightrope.numerics.windowed_law import Split
+from tightrope.numerics.windowed_bounds import Split
+from tightrope.numerics.windowed_floats import FloatStep, Windows, log_cdf, log_sum
 from tightrope.numerics.windowed_start import loss_place
 
 if TYPE_CHECKING:
@@ -22,9 +22,7 @@ __all__ = ["WindowPlan", "window_plan"]
 _BLURS = (0.07, 0.14, 0.28, 0.56)
 _BORDERS = 12
 _MOST_NODES = 4000
-_MOST_MICROSECONDS = 6e5
-_QUICK = 2e4
-_ANGLES = 12
+_MOST_MICROSECONDS, _QUICK = 9e5, 2e4
 _REACH = 40  # so many blurs beyond its border, a window is negligible in any case
 
 
@@ -33,7 +31,8 @@ class WindowPlan:
     """The split; tilt, step and number of nodes; the bits; and the tilts and angles at which the rest is bounded.
 
     ``above``: aliases from above. ``below``: those from below, None where there are none. ``put``: paths with a HIGH
-    step. ``all_low``: paths with LOW steps only. ``angle``, ``low_angle``: the shifts for the nodes' tail; 0: none.
+    step. ``all_low``, ``low_end``: paths with LOW steps only, and where these end, but for few. ``angle``,
+    ``low_angle``: the shifts for the nodes' tail; 0: none.
     """
 
     split: Split
@@ -45,239 +44,189 @@ class WindowPlan:
     below: Fraction | None
     put: Fraction
     all_low: Fraction
+    low_end: Fraction
     angle: Fraction
     low_angle: Fraction
-    work: float = 0.0
+    work: float = 0.0  # about how many microseconds the proof takes
 
 
-@lru_cache(maxsize=1)
-def _table() -> tuple[Floats, Floats]:
-    import numpy as np
+@dataclass(frozen=True)
+class _Low:
+    """The LOW part: its border, the t' at which paths of LOW steps only are bounded, and where these end."""
 
-    places = np.arange(-3600, 801) / 100
-    return places, np.array([math.log(math.erfc(-a / math.sqrt(2)) / 2) for a in places])
-
-
-def _log_cdf(a: Floats) -> Floats:
-    import numpy as np
-
-    places, logs = _table()
-    far = -a * a / 2 - np.log(np.maximum(-a, 1.0)) - 0.92
-    result: Floats = np.where(a < -36, far, np.interp(a, places, logs))
-    return result
+    border: float
+    tilt: float
+    end: float
 
 
-class _Floats:
-    """One blur: the step on a grid of outcomes z."""
+class _Planner:
+    """One blur, for all x from ``first`` to ``last``, with errors of e^log_error."""
 
     def __init__(
-        self, mu: float, rate: float, copies: int, x: float, log_error: float, blur: float, adding: bool
+        self,
+        floats: tuple[float, float, int],
+        ends: tuple[float, float],
+        log_error: float,
+        blur: float,
+        adding: bool,
     ) -> None:
-        import numpy as np
-
-        self.mu, self.rate, self.copies, self.x, self.blur, self.error = mu, rate, copies, x, blur, log_error
-        self.adding = adding
+        mu, rate, copies = floats
+        self.first, self.last = ends
+        self.error, self.adding = log_error, adding
         nats = math.log(copies) - log_error + 1
         self.end = math.sqrt(2 * nats * (1 + blur * blur)) + mu  # no blurred step is likely to lie beyond
-        self.centre = min(max(loss_place(mu, rate, -x if adding else x), -6.0), self.end)
-        step = min(blur / 2.5, 0.1)
-        if (self.end + 20) / step > 20_000:
-            raise NotCertified("a windowed contour", "the blur is too small")
-        self.z = np.arange(math.floor(-9.5 / step), math.ceil((self.end + 24 * blur) / step) + 1) * step
-        xi = np.minimum(mu * self.z - mu * mu / 2, 690.0)
-        self.losses = np.log1p(rate * np.expm1(xi))
-        self.logs = -self.z * self.z / 2 + math.log(step / math.sqrt(2 * math.pi))
-        self.unit = 1 / max(x, rate * min(mu, 1.0))
+        place = loss_place(mu, rate, -self.first if adding else self.first)
+        self.centre = min(max(place, -6.0), self.end)
+        self.step = FloatStep(mu, rate, copies, blur, self.end)
+        self.unit = 1 / max(self.last, rate * min(mu, 1.0))
+
+    def _power(self, s: Floats) -> Floats:
+        return -s if self.adding else s + 1
 
     def high_border(self) -> tuple[float, float]:
         """The least b for which paths with a HIGH step surely end above x, but for the error; and its v."""
         import numpy as np
 
+        step, copies = self.step, self.step.copies
         v = 1 + self.unit * np.geomspace(0.02, 2000 - 4 * self.error, 28)
-        exponents = np.multiply.outer(self.losses, 1 - v) + self.logs[:, None]
-        whole = (self.copies - 1) * _log_sum(exponents.T)
-        rise = (1 - v) * self.x if self.adding else v * self.x
-        scale = log_factor(v - 1) + rise + math.log(self.copies) + whole - self.error
+        exponents = np.multiply.outer(step.losses, 1 - v) + step.logs[:, None]
+        rise = (1 - v) * self.first if self.adding else v * self.last
+        scale = log_factor(v - 1) + rise + math.log(copies) + (copies - 1) * log_sum(exponents.T) - self.error
         terms = np.exp(np.clip(exponents + scale, -740.0, 600.0))
         low, high, tilt = self.centre, self.end, float(v[0])
         for _ in range(2):
             borders = np.linspace(low, high, _BORDERS)
-            values = np.exp(_log_cdf((self.z[None, :] - borders[:, None]) / self.blur)) @ terms
-            best = values.argmin(axis=1)
-            fits = np.nonzero(values[np.arange(_BORDERS), best] < 1)[0]
+            values = np.exp(log_cdf((step.z - borders[:, None]) / step.blur)) @ terms
+            fits = np.nonzero(values.min(axis=1) < 1)[0]
             i = int(fits[0]) if len(fits) else _BORDERS - 1
             enough = np.nonzero(values[i] < 1)[0]
-            high, tilt = float(borders[i]), float(v[enough[0] if len(enough) else best[i]])
+            high, tilt = float(borders[i]), float(v[enough[0] if len(enough) else int(values[i].argmin())])
             low = float(borders[max(i - 1, 0)])
         return high, tilt
 
-    def low_border(self) -> tuple[float | None, float]:
-        """The greatest c for which paths with LOW steps only end below x, but for the error; and its t'."""
+    def low_part(self) -> _Low | None:
+        """The greatest c for which paths with LOW steps only end below x, but for the error."""
         import numpy as np
 
+        step, found = self.step, None
         t = self.unit * np.geomspace(0.1, 300 - 4 * self.error, 28)
-        terms = np.exp(np.minimum(np.multiply.outer(self.losses, t + 1) + self.logs[:, None], 600.0))
-        low, high, tilt = -6.0, self.centre, 1.0
-        found: float | None = None
+        some = np.nonzero(step.logs > self.error - 10)[0][::2]
+        exponents = np.multiply.outer(t + 1, step.losses[some]) + step.logs[some] + math.log(2)
+        low, high = -6.0, self.centre
         for _ in range(2):
             borders = np.linspace(low, high, _BORDERS + 4)
-            windows = np.exp(_log_cdf((borders[:, None] - self.z[None, :]) / self.blur))
-            values = log_factor(t) + self.copies * np.log(windows @ terms) - t * self.x
-            best = values.argmin(axis=1)
-            fits = np.nonzero(values[np.arange(len(borders)), best] < self.error)[0]
+            windows = log_cdf((borders[:, None] - step.z[some]) / step.blur)
+            seen = windows + step.logs[some] + step.losses[some] + math.log(step.copies) > self.error - 2
+            windows = np.where(seen, windows, -math.inf)
+            moments = np.array([log_sum(exponents + window) for window in windows])
+            values = log_factor(t) + step.copies * moments - t * self.first
+            fits = np.nonzero(values.min(axis=1) < self.error)[0]
             if not len(fits):
                 break
             i = int(fits[-1])
-            found, tilt = float(borders[i]), float(t[np.nonzero(values[i] < self.error)[0][0]])
-            low, high = found, float(borders[min(i + 1, len(borders) - 1)])
-        return found, tilt
-
-    def _power(self, s: Floats) -> Floats:
-        return -s if self.adding else s + 1
+            end = float(step.z[some][np.nonzero(seen[i])[0][-1]]) + step.blur
+            found = _Low(float(borders[i]), float(t[np.nonzero(values[i] < self.error)[0][0]]), end)
+            low, high = found.border, float(borders[min(i + 1, len(borders) - 1)])
+        return found
 
     def plans(self) -> list[WindowPlan]:
-        """A plan with a LOW part, where there may be one, and one without."""
+        """Plans with a LOW part, where there may be one, and without."""
         high, v = self.high_border()
-        low, low_t = (None, 1.0) if self.adding else self.low_border()
-        found = [self._plan(high, v, None, 1.0)]
-        if low is not None and low < high - self.blur:
-            found.append(self._plan(high, v, low, low_t))
-        return [plan for plan in found if plan is not None]
+        low = None if self.adding else self.low_part()
+        found = self._plans(high, v, None)
+        if low is not None and low.border < high - self.step.blur:
+            found += self._plans(high, v, low)
+        return found
 
-    def _plan(self, high: float, v: float, low: float | None, low_t: float) -> WindowPlan | None:
+    def _plans(self, high: float, v: float, low: _Low | None) -> list[WindowPlan]:
+        """At the saddle of the integrand and at flatter tilts."""
         import numpy as np
 
-        k, x = self.copies, self.x
-        upper = _log_cdf((high - self.z) / self.blur)
-        if low is None:
-            middle, bottom = upper, np.full_like(upper, -math.inf)
-        else:
-            bottom = _log_cdf((low - self.z) / self.blur)
-            middle = np.minimum(_log_cdf((self.z - low) / self.blur), upper)
+        step = self.step
+        windows = Windows(step.z, step.blur, None if low is None else low.border, high)
         tilts = self.unit * np.geomspace(0.01, 300 - 4 * self.error, 56)
-        exponents = np.multiply.outer(self._power(tilts), self.losses) + self.logs
-        log_middle, log_low = _log_sum(exponents + middle), _log_sum(exponents + bottom)
-        logs = _log_power(log_middle, log_low, k)
-        objective = logs - tilts * x - np.log(tilts) - np.log1p(tilts)
+        logs = step.log_moments(windows, self._power(tilts))
+        objective = logs - tilts * self.first - np.log(tilts) - np.log1p(tilts)
         saddle = int(np.where(np.isfinite(objective), objective, math.inf).argmin())
-        best: WindowPlan | None = None
+        found = []
         for i in dict.fromkeys((saddle, max(saddle - 4, 0), max(saddle - 9, 0))):
-            t = float(tilts[i])
-            rest = slice(i + 1, None)
-            periods = (log_factor(tilts[rest]) + logs[rest] - tilts[rest] * x - self.error) / (tilts[rest] - t)
-            periods = np.where(np.isfinite(periods), periods, math.inf)
+            t, rest = float(tilts[i]), tilts[i + 1 :]
+            chernoff = log_factor(rest) + logs[i + 1 :] - rest * self.first - self.error
+            periods = np.where(np.isfinite(chernoff), chernoff / (rest - t), math.inf)
             if not len(periods):
                 continue
             j = int(periods.argmin())
-            period = max(float(periods[j]), 1e-3 / self.unit)
-            ends = k * math.log1p(-self.rate), k * float(self.losses[-1])
-            if self.adding:
-                period, ends = max(min(period, -1.001 * ends[0] - x), 1e-3 / self.unit), (-ends[1], -ends[0])
-            least = x - ends[0]
-            below = None
-            if period < least:  # what lies below the least loss is known; above it, a bound is needed
-                lefts, below = self._below(middle, bottom, t)
-                period, below = (least * 1.001, None) if lefts > 0.9 * least else (max(period, lefts), below)
-            eta = short(2 * math.pi / period)
-            scale = float(logs[i]) - t * x
-            reached = self._reach(middle, bottom, t, self.error + t * x)
-            if reached is None:
+            period, below = self._period(windows, t, float(periods[j]))
+            reached = step.reach(
+                windows, float(self._power(tilts[i : i + 1])[0]), t, self.error + t * self.first, self.unit
+            )
+            if reached is None or not math.isfinite(period):
                 continue
-            y, angle, low_angle = reached
-            count = math.ceil(y / float(eta)) + 1
+            eta = short(2 * math.pi / period)
+            count = math.ceil(reached[0] / float(eta)) + 1
             if count > _MOST_NODES:
                 continue
+            scale = float(logs[i]) - t * self.first
             bits = (scale - math.log(t * (t + 1)) + math.log(float(eta)) - self.error) / math.log(2) + 8
-            split = self._split(low, high, t, scale, (float(low_angle), float(angle)))
+            split = self._split(low, high, t, scale, (float(reached[2]), float(reached[1])))
             plan = WindowPlan(
-                split, short(t), eta, count, max(math.ceil(bits), 24), short(float(tilts[rest][j])),
-                None if below is None else 1 + short(below - 1), 1 + short(v - 1), short(low_t), angle, low_angle,
-            )  # fmt: skip
-            plan = replace(plan, work=self._work(plan))
-            if best is None or plan.work < best.work:
-                best = plan
-        return best
+                split,
+                short(t),
+                eta,
+                count,
+                max(math.ceil(bits), 24),
+                above=short(float(rest[j])),
+                below=None if below is None else 1 + short(below - 1),
+                put=1 + short(v - 1),
+                all_low=Fraction(1) if low is None else short(low.tilt),
+                low_end=split.low_cut if low is None else max(_near(low.end), _near(low.border)),
+                angle=reached[1],
+                low_angle=reached[2],
+            )
+            found.append(replace(plan, work=self._work(plan)))
+        return found
 
-    def _split(
-        self, low: float | None, high: float, t: float, scale: float, angles: tuple[float, float]
-    ) -> Split:
+    def _period(self, windows: Windows, t: float, above: float) -> tuple[float, float | None]:
+        """A period whose aliases are negligible, and the v for those from below, where one is needed."""
+        import numpy as np
+
+        step = self.step
+        smallest, largest = step.copies * math.log1p(-step.rate), step.copies * float(step.losses[-1])
+        if self.adding:
+            smallest, largest = -largest, -1.001 * smallest
+        period = max(min(above, largest - self.first), 1e-3 / self.unit)
+        known = self.last - smallest  # beyond the least loss nothing is left but what is known
+        if period >= known:
+            return period, None
+        v = 1 + self.unit * np.geomspace(0.05, 300.0, 32)
+        logs = log_factor(v - 1) + step.log_moments(windows, self._power(-v)) + v * self.last - self.error
+        periods = np.where(np.isfinite(logs), logs / (v + t), math.inf)
+        i = int(periods.argmin())
+        if periods[i] > 0.9 * known:
+            return 1.001 * known, None
+        return max(period, float(periods[i])), float(v[i])
+
+    def _split(self, low: _Low | None, high: float, t: float, scale: float, angles: tuple[float, float]) -> Split:
         """The split with its cuts: beyond the borders, as far as is negligible, on the shifted paths too."""
-        found = []
-        for border, angle in zip((high if low is None else low, high), angles, strict=True):
-            reach, cost = 6, (angle / self.mu) ** 2 * (1 + self.blur**-2) / 2
+        step, found = self.step, []
+        for border, angle in zip((high if low is None else low.border, high), angles, strict=True):
+            reach, cost = 6, (angle / step.mu) ** 2 * (1 + step.blur**-2) / 2
             while reach < _REACH:
-                z = border + reach * self.blur
-                loss = math.log1p(self.rate * math.expm1(min(self.mu * z - self.mu * self.mu / 2, 690.0)))
-                log = math.log(self.copies) - reach * reach / 2 - max(z, 0.0) ** 2 / 2 + loss
-                if log + max(t * loss - t * self.x + max(scale + t * self.x, 0.0) + cost, 0.0) < self.error - 2:
+                z = border + reach * step.blur
+                loss = math.log1p(step.rate * math.expm1(min(step.mu * z - step.mu**2 / 2, 690.0)))
+                log = math.log(step.copies) - reach * reach / 2 - max(z, 0.0) ** 2 / 2 + loss
+                tilted = t * (loss - self.first) + max(scale + t * self.first, 0.0) + cost
+                if log + max(tilted, 0.0) < self.error - 2:
                     break
                 reach += 1
-            found.append(_near(border) + reach * _near(self.blur))
-        return Split(_near(self.blur), None if low is None else _near(low), _near(high), found[0], found[1])
-
-    def _below(self, middle: Floats, bottom: Floats, t: float) -> tuple[float, float]:
-        """The period at which the aliases from below are negligible, and their v."""
-        import numpy as np
-
-        v = 1 + self.unit * np.geomspace(0.05, 300.0, 32)
-        exponents = np.multiply.outer(self._power(-v), self.losses) + self.logs
-        logs = _log_power(_log_sum(exponents + middle), _log_sum(exponents + bottom), self.copies)
-        periods = (log_factor(v - 1) + logs + v * self.x - self.error) / (v + t)
-        i = int(np.where(np.isfinite(periods), periods, math.inf).argmin())
-        return float(periods[i]), float(v[i])
-
-    def _reach(self, middle: Floats, bottom: Floats, t: float, log_error: float) -> tuple[float, Fraction, Fraction] | None:
-        """The y from which on the integrand is negligible, and the angles that show it; None if there is none."""
-        import numpy as np
-
-        angles = np.geomspace(1e-3, 1.5, _ANGLES) * min(1.0, self.mu)
-        parts = []
-        alone = bool(np.isneginf(bottom[0]))
-        for window, bulk in ((middle, alone), (bottom, True))[: 1 if alone else 2]:
-            depth = (angles[:, None] / self.mu) ** 2 / 2
-            plain = depth / self.blur**2 + window
-            if bulk:
-                gap = -np.expm1(np.minimum(window, -1e-17))
-                plain = np.minimum(plain, np.log1p(np.exp(np.minimum(depth / self.blur**2, 600.0)) * gap))
-            rise = self.rate * np.exp(np.minimum(self.mu * self.z - self.mu * self.mu / 2, 600.0))
-            real, imag = rise * np.cos(angles[:, None]) - self.rate, rise * np.sin(angles[:, None])
-            size = np.log1p(np.maximum(real * (2 + real) + imag * imag, -1 + 1e-16)) / 2
-            parts.append((self.logs + depth + plain + (-t if self.adding else t + 1) * size, np.arctan2(imag, 1 + real)))
-        trivial = float(_log_sum((t + 1) * self.losses + self.logs + bottom))
-        low, high = 0.0, 1.0 * self.unit
-        for _ in range(60):
-            value, _, _ = self._tail(parts, trivial, high, t)
-            if value < log_error:
-                break
-            low, high = high, high * 2
-        else:
-            return None
-        for _ in range(5):
-            y = math.sqrt(low * high) if low else high / 2
-            if self._tail(parts, trivial, y, t)[0] < log_error:
-                high = y
-            else:
-                low = y
-        _, i, j = self._tail(parts, trivial, high, t)
-        return high * 1.02, short(float(angles[i])), short(float(angles[j])) if j >= 0 else Fraction(0)
-
-    def _tail(
-        self, parts: list[tuple[Floats, Floats]], trivial: float, y: float, t: float
-    ) -> tuple[float, int, int]:
-        import numpy as np
-
-        values = [_log_sum(logs - y * turns) for logs, turns in parts]
-        i, j, low = int(values[0].argmin()), -1, trivial
-        if len(values) > 1 and float(values[1].min()) < trivial:
-            j = int(values[1].argmin())
-            low = float(values[1][j])
-        total = float(_log_power(np.array([values[0][i]]), np.array([low]), self.copies)[0])
-        return total + math.log(math.atan(t / y) / (math.pi * t)), i, j
+            found.append(_near(border) + reach * _near(step.blur))
+        return Split(_near(step.blur), None if low is None else _near(low.border), _near(high), found[0], found[1])
 
     def _work(self, plan: WindowPlan) -> float:
         """About how many microseconds the proof takes: nodes for the windows, the bulk, and the turns of w^{iy}."""
-        loss = math.log1p(self.rate * math.expm1(self.mu * float(plan.split.cut) - self.mu * self.mu / 2))
-        turns = float(plan.eta) * plan.count * (loss - math.log1p(-self.rate))
+        step = self.step
+        loss = math.log1p(step.rate * math.expm1(step.mu * float(plan.split.cut) - step.mu**2 / 2))
+        turns = float(plan.eta) * plan.count * (loss - math.log1p(-step.rate))
         number = 240 + (0 if plan.split.low is None else 100) + 0.9 * turns
         return number * (40 + 1.2 * math.sqrt(plan.count) + 0.1 * plan.count) + 20 * plan.count
 
@@ -286,45 +235,24 @@ def _near(x: float) -> Fraction:
     return Fraction(round(x * 1024), 1024)
 
 
-def _log_sum(exponents: Floats) -> Floats:
-    import numpy as np
-
-    top = np.maximum(exponents.max(axis=-1, keepdims=True), -1e300)
-    with np.errstate(divide="ignore"):
-        result: Floats = (top + np.log(np.exp(exponents - top).sum(axis=-1, keepdims=True)))[..., 0]
-    return result
-
-
-def _log_power(middle: Floats, low: Floats, copies: int) -> Floats:
-    """ln of (middle + low)^k − low^k, from logarithms."""
-    import numpy as np
-
-    with np.errstate(all="ignore"):
-        growth = copies * np.log1p(np.exp(middle - low))
-        result: Floats = np.where(
-            np.isneginf(low) | (middle - low > 600),
-            copies * np.logaddexp(middle, low),
-            copies * low + np.where(growth > 30, growth, np.log(np.expm1(np.minimum(growth, 30.0)))),
-        )
-    return result
-
-
 def window_plan(
-    mu: float, rate: float, copies: int, x: float, log_call: float, relative: float, adding: bool = False
+    floats: tuple[float, float, int], ends: tuple[float, float], log_call: float, relative: float, adding: bool = False
 ) -> WindowPlan:
-    """A plan for a proof at and near x, where ln of the call is about ``log_call``, to that relative accuracy."""
+    """A plan for a proof at every x between the ends, to that relative accuracy of a call of about e^log_call.
+
+    ``floats``: μ, the rate and the number of copies.
+    """
     error = log_call + math.log(relative / 6)
     best: WindowPlan | None = None
     for blur in _BLURS:
         try:
-            plans = _Floats(mu, rate, copies, x, error, blur, adding).plans()
+            plans = _Planner(floats, ends, error, blur / max(1.0, floats[0] / 2), adding).plans()
         except (NotCertified, ArithmeticError, ValueError):
             continue
-        work = min((plan.work for plan in plans), default=math.inf)
-        if best is None or work < best.work:
-            best = min(plans, key=lambda plan: plan.work) if plans else best
-        elif best is not None:
-            break  # the wider blurs are worse still
+        found = min(plans, key=lambda plan: plan.work, default=None)
+        if best is not None and (found is None or found.work >= best.work):
+            break  # wider blurs are worse still
+        best = found
         if best is not None and best.work < _QUICK:
             break
     if best is None or not best.work < _MOST_MICROSECONDS:

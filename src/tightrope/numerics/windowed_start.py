@@ -85,7 +85,6 @@ class Lattice:
         inside = float((self.masses[chosen] * np.exp(exponents) * -np.expm1(x - self.places[chosen])).sum())
         return inside + self.above - math.exp(x) * self.above_reverse
 
-
     def noise(self, x: float) -> float:
         """About the round-off in the call at x."""
         chosen = self.logs[self.places > x]
@@ -171,7 +170,9 @@ def _direct_call(mu: float, rate: float, copies: int, x: float) -> float:
     together = -math.inf
     if some.any():
         values = np.log(total[some]) - tilts[i] * at[some] + np.log(-np.expm1(x - at[some]))
-        together = float(values.max()) + math.log(float(np.exp(values - values.max()).sum())) + copies * float(moments[i])
+        together = (
+            float(values.max()) + math.log(float(np.exp(values - values.max()).sum())) + copies * float(moments[i])
+        )
     alone = _log_one(mu, rate, x) + math.log(copies)
     return max(together, alone) + math.log1p(math.exp(-abs(together - alone)))
 
@@ -220,14 +221,12 @@ def _far_root(mu: float, rate: float, copies: int, log_target: float, start: flo
         low, top = (x, top) if gap > 0 else (low, x)
         if before[0] and gap > -math.inf and gap != before[1]:
             slope = (before[1] - gap) / math.log(x / before[0])
-            if abs(gap) < 1e-4:
-                return x, slope
+            if abs(gap) < 1e-2 or top < low * (1 + 1e-6):
+                return x, slope if slope > 0 else 20.0
         before = (x, gap) if gap > -math.inf else (0.0, 0.0)
         following = x * math.exp(max(min(gap / slope, 0.5), -0.5)) if before[0] and slope > 0 else 0.0
         if not low < following < top:
             following = 1.3 * x if top == math.inf else math.sqrt(max(low, 1e-3 * top) * top)
-        if abs(following / x - 1) < 1e-9:
-            return None
         x = following
     return None
 

@@ -16,7 +16,7 @@ from tightrope.numerics.windowed_start import near_call, near_reverse_call, near
 __all__ = ["WindowedSum"]
 
 _KEPT = 4
-_FINEST, _USUAL = 1e-15, 1e-10
+_FINEST, _USUAL, _COARSE = 1e-15, 1e-10, 3e-8
 
 
 class WindowedSum:
@@ -47,13 +47,25 @@ class WindowedSum:
     @searching
     def plan(self, x: float, log_call: float, slope: float) -> WindowPlan:
         """A plan good enough to find the x of a call near this one."""
-        return window_plan(*self._floats, x, log_call, max(_USUAL * min(slope, 1.0), _FINEST))
+        try:
+            return window_plan(self._floats, (x, x), log_call, max(_USUAL * min(slope, 1.0), _FINEST))
+        except NotCertified:
+            return window_plan(self._floats, (x, x), log_call, max(_COARSE * min(slope, 1.0), _FINEST))
 
     @searching
-    def lesser_plan(self, x: float, level: float) -> WindowPlan:
-        """A plan for the call when a record is added, good enough to tell it from e^level."""
-        apart = min((level - near_reverse_call(*self._floats, x)) / 8, 0.1)
-        return window_plan(*self._floats, x, level, max(apart, _USUAL), adding=True)
+    def wide_plan(self, first: float, last: float, adding: bool = False) -> WindowPlan:
+        """A plan for every x between these; when adding, to a share of the greater call."""
+        level, relative = self.estimate(last)[0], _COARSE
+        if adding:
+            apart = [self.estimate(x)[0] - near_reverse_call(*self._floats, x) for x in (first, last)]
+            relative = max(min(*apart, 0.8) / 8, relative)
+        return window_plan(self._floats, (first, last), level, relative, adding)
+
+    @searching
+    def rough_plan(self, x: float, level: float, adding: bool = False) -> WindowPlan:
+        """A plan good enough to tell the call at x from e^level."""
+        near = near_reverse_call(*self._floats, x) if adding else near_call(*self._floats, x)[0]
+        return window_plan(self._floats, (x, x), level, max(min((level - near) / 8, 0.1), _USUAL), adding)
 
     @searching
     def call(self, x: Ball, plan: WindowPlan, adding: bool = False) -> Ball:

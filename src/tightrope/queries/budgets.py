@@ -14,6 +14,7 @@ from tightrope.mechanisms.discrete_gaussian import DiscreteGaussian
 from tightrope.mechanisms.discrete_laplace import DiscreteLaplace
 from tightrope.mechanisms.gaussian import Gaussian
 from tightrope.mechanisms.laplace import Laplace
+from tightrope.mechanisms.running.categories import listed
 from tightrope.numerics.exact import Number, count, exact, positive
 
 _DIGITS = 10**12  # σ is rounded up to this part of itself, so the ρ spent is never above the one stated
@@ -140,10 +141,8 @@ def split(budget: Number, weights: int | Sequence[Number]) -> tuple[Fraction, ..
     whole = positive("budget", budget)
     if isinstance(weights, int):
         parts = [Fraction(1)] * count("weights", weights)
-    elif isinstance(weights, str) or not hasattr(weights, "__len__"):
-        raise BadParameter("weights", weights, "must be a number of parts or a list of weights")
     else:
-        parts = [positive(f"weights[{i}]", w) for i, w in enumerate(weights)]
+        parts = [positive(f"weights[{i}]", w) for i, w in enumerate(listed("weights", weights))]
     if not parts:
         raise BadParameter("weights", weights, "must not be empty")
     total = sum(parts, Fraction(0))

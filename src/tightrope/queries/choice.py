@@ -33,7 +33,7 @@ def argmax(
     """
     neighbours(relation)
     spent = budget(epsilon, None, None, mechanism)
-    if method not in KINDS:
+    if not isinstance(method, str) or method not in KINDS:
         raise BadParameter("method", method, f"must be one of {', '.join(KINDS)}")
     m = spent.mechanism or KINDS[method](spent.epsilon or 0, monotone)
     if not isinstance(m, Exponential | NoisyMax | PermuteAndFlip):

@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from tightrope.errors import BadParameter
 from tightrope.mechanisms.base import Mechanism, Relation
+from tightrope.mechanisms.running.categories import listed, placed, places
 from tightrope.mechanisms.running.intervals import deviation
 from tightrope.noise.recorder import source_name
-from tightrope.numerics.exact import Number, exact
+from tightrope.numerics.exact import Number, exact, near
 from tightrope.queries.budgets import Change, additive, budget, neighbours
 from tightrope.queries.release import Release
-from tightrope.queries.sums import numbers
+from tightrope.queries.sums import as_floats, numbers
 
 
 def histogram(
@@ -40,7 +41,7 @@ def histogram(
     spent = budget(epsilon, delta, rho, mechanism)
     if (categories is None) == (bins is None):
         raise BadParameter("categories", categories, "give either categories or bins")
-    counts = _by_category(values, list(categories or [])) if bins is None else _by_bin(values, bins)
+    counts = _by_category(values, categories) if bins is None else _by_bin(values, bins)
     m = additive(spent, Change(Fraction(1), 1 if relation == "add-remove" else 2, whole=True))
     source = source_name()
     released = m.release(counts)
@@ -52,39 +53,34 @@ def histogram(
     return Release(released, m, relation, deviation(m), source, ends)
 
 
-def _by_category(values: Any, categories: list[Any]) -> NDArray[np.int64]:
-    places = {category: i for i, category in enumerate(categories)}
-    if not categories or len(places) != len(categories):
-        raise BadParameter("categories", categories, "must be different and at least one")
-    counts = np.zeros(len(categories), np.int64)
-    if not hasattr(values, "__iter__") or isinstance(values, str | bytes):
-        raise BadParameter("values", "…", "must be a list or an array, one entry for each record")
-    for value, times in _tallied(values):
-        place = places.get(value)
+def _by_category(values: Any, categories: Any) -> NDArray[np.int64]:
+    among = places("categories", categories)
+    counts = np.zeros(len(among), np.int64)
+    seen = _tallied(values)
+    for place, times in zip(placed("values", list(seen), among), seen.values(), strict=True):
         if place is not None:
             counts[place] += times
     return counts
 
 
-def _tallied(values: Any) -> list[tuple[Any, int]]:
-    """Each different value with how often it occurs."""
-    if hasattr(values, "__array__"):
-        array = np.asarray(values).reshape(-1)
-        if array.dtype.kind in "biuU":
-            found, times = np.unique(array, return_counts=True)
-            return list(zip(found.tolist(), times.tolist(), strict=True))
-        values = array.tolist()
+def _tallied(values: Any) -> dict[Any, int]:
+    """How often each different value occurs."""
+    if isinstance(values, str):
+        raise BadParameter("values", "…", "must be a list, one entry for each record")
+    if isinstance(values, np.ndarray) and values.dtype.kind in "biuU" and values.ndim == 1:
+        found, times = np.unique(values, return_counts=True)
+        return dict(zip(found.tolist(), times.tolist(), strict=True))
     try:
-        return list(Counter(values).items())
+        return Counter(listed("values", values))
     except TypeError:
         raise BadParameter("values", "…", "must be hashable, like the categories") from None
 
 
 def _by_bin(values: Any, bins: Sequence[Number]) -> NDArray[np.int64]:
-    edges = [exact(f"bins[{i}]", b) for i, b in enumerate(bins)]
+    edges = [exact(f"bins[{i}]", b) for i, b in enumerate(listed("bins", bins))]
     if len(edges) < 2 or any(a >= b for a, b in pairwise(edges)):
         raise BadParameter("bins", bins, "must be at least two increasing edges")
     found = numbers(values)
     # Each record is placed by itself, so rounding here can move a record at an edge but not the sensitivity.
-    counts, _ = np.histogram(found.flat.astype(np.float64), bins=[float(e) for e in edges])
+    counts, _ = np.histogram(as_floats(found), bins=[near(e) for e in edges])
     return counts.astype(np.int64)

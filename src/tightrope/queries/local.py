@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tightrope.errors import BadParameter, Unsupported
 from tightrope.mechanisms.response import RandomizedResponse
 from tightrope.numerics.balls import ball, precision
-from tightrope.numerics.exact import Number, exact
+from tightrope.numerics.exact import Number, exact, near
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Frequencies:
 
     def interval(self, confidence: Number = 0.95) -> tuple[NDArray[np.floating[Any]], NDArray[np.floating[Any]]]:
         """(low, high) for each count, by Hoeffding's inequality: at least this confidence for each."""
-        doubt = float(1 - exact("confidence", confidence))
+        doubt = near(1 - exact("confidence", confidence))
         if not 0 < doubt < 1:
             raise BadParameter("confidence", confidence, "must lie strictly between 0 and 1")
         half = sqrt(self.answers * log(2 / doubt) / 2) / self._gap

@@ -16,10 +16,10 @@ from tightrope.noise.recorder import drawing, source_name
 from tightrope.noise.rounded import default_grid
 from tightrope.noise.selection import weighted
 from tightrope.noise.uniform import whole_below
-from tightrope.numerics.exact import Number, positive, probability
+from tightrope.numerics.exact import Number, near, positive, probability
 from tightrope.queries.budgets import Budget, budget, neighbours, root_above
 from tightrope.queries.release import Release
-from tightrope.queries.sums import bounds, numbers
+from tightrope.queries.sums import as_floats, bounds, numbers
 
 _MOST_POINTS = 1 << 40
 
@@ -51,7 +51,7 @@ def quantile(
     if points > _MOST_POINTS:
         raise BadParameter("step", step, "makes more than 2**40 candidates", "Use a larger step.")
     sensitivity = max(level, 1 - level) if relation == "add-remove" else Fraction(1)
-    rate = m.epsilon / (sensitivity * (1 if m.monotone else 2))
+    rate = m.epsilon / (2 * sensitivity)
     runs, misses = _runs(_cells(found, low, width, points), points, level)
     source = source_name()
     bits = drawing(f"{m}, quantile {level}", 1)
@@ -63,13 +63,14 @@ def quantile(
     chosen = int(order[found_at])
     place = int(runs[chosen]) + whole_below(bits, int(lengths[chosen]))
     answer = low + place * width
-    return Release(int(answer) if answer.denominator == 1 and whole else float(answer), m, relation, None, source)
+    return Release(int(answer) if answer.denominator == 1 and whole else near(answer), m, relation, None, source)
 
 
 def _selection(spent: Budget) -> Exponential:
     if spent.mechanism is not None:
-        if not isinstance(spent.mechanism, Exponential):
-            raise BadParameter("mechanism", spent.mechanism, "must be an Exponential mechanism")
+        if not isinstance(spent.mechanism, Exponential) or spent.mechanism.monotone:
+            hint = "A record moves some ranks up and others down, so monotone=True would not hold."
+            raise BadParameter("mechanism", spent.mechanism, "must be Exponential(epsilon)", hint)
         return spent.mechanism
     if spent.rho is not None:  # ε-bounded range is ε²/8-zCDP
         return Exponential(1 / root_above(1 / (8 * spent.rho)))
@@ -80,7 +81,11 @@ def _selection(spent: Budget) -> Exponential:
 def _cells(found: Values, low: Fraction, width: Fraction, points: int) -> NDArray[np.int64]:
     """The first candidate above each record, 0 to ``points``. Each record is placed by itself, so float rounding
     may move a record to the next candidate, but not the sensitivity."""
-    scaled = (found.flat.astype(np.float64) - float(low)) / float(width)
+    if near(width) < 1e-300:
+        exactly = [((Fraction(x) - low) / width).__floor__() + 1 for x in found.flat.tolist()]
+        return np.array([min(max(cell, 0), points) for cell in exactly], np.int64)
+    with np.errstate(over="ignore"):
+        scaled = (as_floats(found) - near(low)) / near(width)
     cells: NDArray[np.int64] = np.clip(np.floor(scaled) + 1, 0, points).astype(np.int64)
     return cells
 

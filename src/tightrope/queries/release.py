@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
+from math import inf, isinf
 from typing import Any
 
 from tightrope.accounting.claim import Claim
 from tightrope.accounting.least import pure, zcdp
 from tightrope.errors import Unsupported
 from tightrope.mechanisms.base import Mechanism, Relation
-from tightrope.numerics.exact import Number
+from tightrope.numerics.exact import Number, near
 
 Ends = Callable[[Number], tuple[Any, Any]]  # confidence → (low, high)
+
+
+def around(value: int | float, half: float) -> tuple[float, float]:
+    """value ± half, for whole numbers beyond all floats too."""
+    if isinf(half):
+        return -inf, inf
+    return near(Fraction(value) - Fraction(half)), near(Fraction(value) + Fraction(half))
 
 
 @dataclass(frozen=True)
@@ -34,7 +43,7 @@ class Release:
     def claim(self) -> Claim:
         """The least pure ε of what was run, or where there is none its least ρ (zCDP)."""
         found = pure(self.mechanism)
-        return found if found.upper < float("inf") else zcdp(self.mechanism)
+        return found if found.upper < inf else zcdp(self.mechanism)
 
     def interval(self, confidence: Number = 0.95) -> tuple[Any, Any]:
         """(low, high): contains the exact answer (of the clamped data) with this chance, entry by entry."""
@@ -43,4 +52,4 @@ class Release:
         return self._ends(confidence)
 
     def __float__(self) -> float:
-        return float(self.value)
+        return near(Fraction(self.value))

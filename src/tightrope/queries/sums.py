@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tightrope.errors import BadParameter
 from tightrope.mechanisms.running.values import Values, read
 from tightrope.numerics.bound import Bound
-from tightrope.numerics.exact import Number, exact
+from tightrope.numerics.exact import Number, exact, near
 
 _HALF_WORD = 32
 _LOW = 27  # bits of a mantissa summed apart, so that a million of them are exact in a float
@@ -31,6 +31,13 @@ def numbers(values: Any) -> Values:
     if found.shape is None:
         raise BadParameter("values", "…", "must be a list or an array of numbers")
     return found
+
+
+def as_floats(found: Values) -> NDArray[np.float64]:
+    """Each number as the float next to it, for uses in which each record is placed by itself."""
+    if found.flat.dtype == object:
+        return np.array([near(Fraction(x)) for x in found.flat.tolist()], np.float64)
+    return found.flat.astype(np.float64)
 
 
 def clamped_sum(found: Values, low: Fraction, high: Fraction) -> Fraction:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 from fractions import Fraction
-from math import inf
+from math import hypot, inf
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,9 @@ from tightrope.errors import BadParameter
 from tightrope.mechanisms.base import Mechanism, Relation
 from tightrope.mechanisms.running.intervals import deviation
 from tightrope.noise.recorder import source_name
-from tightrope.numerics.exact import Number, exact, probability
+from tightrope.numerics.exact import Number, exact, near, probability
 from tightrope.queries.budgets import Budget, Change, additive, budget, neighbours
-from tightrope.queries.release import Release
+from tightrope.queries.release import Release, around
 from tightrope.queries.sums import bounds, clamped_sum, numbers
 
 Budgeted = Number | None
@@ -37,7 +37,7 @@ def count(
 
 
 def _counted(values: Any) -> int:
-    if not hasattr(values, "__len__") or isinstance(values, str | bytes):
+    if not hasattr(values, "__len__") or isinstance(values, str | bytes) or getattr(values, "shape", (0,)) == ():
         raise BadParameter("values", "…", "must be a list or an array, one entry for each record")
     if isinstance(values, list | tuple) and any(isinstance(v, bool) for v in values):
         if not all(isinstance(v, bool | np.bool_) for v in values):
@@ -52,13 +52,8 @@ def noisy(exactly: int | Fraction, spent: Budget, change: Change, relation: Rela
     m = additive(spent, change)
     source = source_name()
     value = m.release(exactly)
-    released = value if isinstance(value, int) else float(value)
-
-    def ends(confidence: Number) -> tuple[Any, Any]:
-        half = m.interval(confidence)
-        return released - half, released + half
-
-    return Release(released, m, relation, deviation(m), source, ends)
+    released = value if isinstance(value, int) else near(Fraction(value))
+    return Release(released, m, relation, deviation(m), source, lambda level: around(released, m.interval(level)))
 
 
 def sum(
@@ -109,8 +104,8 @@ def mean(
     if share in (0, 1):
         raise BadParameter("count_share", count_share, "must lie strictly between 0 and 1")
     size = noisy(n, spent.part(share), Change(Fraction(1), whole=True), relation)
-    around = noisy(total - n * middle, spent.part(1 - share), Change((high - low) / 2), relation)
-    return _ratio(size, around, (low, middle, high))
+    centred = noisy(total - n * middle, spent.part(1 - share), Change((high - low) / 2), relation)
+    return _ratio(size, centred, (low, middle, high))
 
 
 def _mean_of(n: int, total: Fraction, spent: Budget, width: Fraction) -> Release:
@@ -126,22 +121,22 @@ def _mean_of(n: int, total: Fraction, spent: Budget, width: Fraction) -> Release
     return Release(summed.value / n, summed.mechanism, "replace", std, summed.source, ends)
 
 
-def _ratio(size: Release, around: Release, levels: tuple[Fraction, Fraction, Fraction]) -> Release:
+def _ratio(size: Release, total: Release, levels: tuple[Fraction, Fraction, Fraction]) -> Release:
     """middle + sum/count, which lies in the bounds; its interval covers both errors at half the doubt each."""
-    low, middle, high = (float(x) for x in levels)
+    low, middle, high = (near(x) for x in levels)
 
     def ends(confidence: Number) -> tuple[float, float]:
         both = (1 + exact("confidence", confidence)) / 2
-        (fewest, most), (least, largest) = size.interval(both), around.interval(both)
+        (fewest, most), (least, largest) = size.interval(both), total.interval(both)
         if fewest < 1:
             return low, high
         corners = [s / c for s in (least, largest) for c in (fewest, most)]
         return max(low, middle + min(corners)), min(high, middle + max(corners))
 
-    n = max(size.value, 1)
-    off = around.value / n
+    n = near(Fraction(max(size.value, 1)))
+    off = total.value / n
     assert size.std is not None
-    assert around.std is not None
-    std = (around.std**2 + (off * size.std) ** 2) ** 0.5 / n if size.value >= 1 else inf
+    assert total.std is not None
+    std = hypot(total.std, off * size.std) / n if size.value >= 1 else inf
     value = min(max(middle + off, low), high)
-    return Release(value, size.mechanism + around.mechanism, "add-remove", std, size.source, ends)
+    return Release(value, size.mechanism + total.mechanism, "add-remove", std, size.source, ends)

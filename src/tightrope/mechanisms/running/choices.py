@@ -11,6 +11,7 @@ import numpy as np
 from tightrope.errors import BadParameter, Unsupported
 from tightrope.mechanisms.above_threshold import AboveThreshold
 from tightrope.mechanisms.response import LeakyInput, LeakyRandomizedResponse, RandomizedResponse
+from tightrope.mechanisms.running.categories import listed, placed, places
 from tightrope.mechanisms.running.values import read
 from tightrope.mechanisms.selection import Exponential, NoisyMax, PermuteAndFlip
 from tightrope.mechanisms.table import Table
@@ -29,7 +30,7 @@ def released_response(m: RandomizedResponse, values: Any, categories: Sequence[A
     """Each answer kept with chance p, otherwise replaced by one of the others. Each is one person's own release."""
     law: Law = Rational((1 - m.p, m.p)) if m.p is not None else Coin(m.epsilon or Fraction(0), m.k - 1)
     if categories is not None:
-        return _among(m, law, values, list(categories))
+        return _among(m, law, values, categories)
     array = np.asarray(values)
     if array.dtype.kind not in "biu" or (array.dtype.kind == "b" and m.k != 2):
         hint = "Give truth values (k = 2), whole numbers from 0 to k − 1, or categories=[…]."
@@ -42,18 +43,19 @@ def released_response(m: RandomizedResponse, values: Any, categories: Sequence[A
     return typed if array.shape or isinstance(values, np.ndarray) else typed.item()
 
 
-def _among(m: RandomizedResponse, law: Law, values: Any, categories: list[Any]) -> Any:
-    places = {category: i for i, category in enumerate(categories)}
-    if len(places) != m.k:
+def _among(m: RandomizedResponse, law: Law, values: Any, categories: Any) -> Any:
+    among = places("categories", categories)
+    if len(among) != m.k:
         raise BadParameter("categories", categories, f"must be {m.k} different categories")
-    single = isinstance(values, str) or not isinstance(values, Iterable)
-    answers = [values] if single else list(values)
-    if any(answer not in places for answer in answers):
-        raise BadParameter("values", "…", "must all be among the categories")
-    numbers = np.array([places[answer] for answer in answers], np.int64)
-    given = responses(drawing(str(m), len(answers), numbers), law, numbers, m.k)
-    named = [categories[i] for i in given]
-    return named[0] if single else named
+    many = isinstance(values, list | np.ndarray)
+    found = placed("values", listed("values", values) if many else [values], among)
+    if None in found:
+        raise BadParameter("values", "…", "must all be among the categories", "Give a list for several people.")
+    numbers = np.array(found, np.int64)
+    given = responses(drawing(str(m), len(numbers), numbers), law, numbers, m.k)
+    names = list(among)
+    named = [names[i] for i in given]
+    return named if many else named[0]
 
 
 def released_table(m: Table, values: Any) -> int:
@@ -89,7 +91,8 @@ def released_selection(
     if isinstance(values, Mapping):
         candidates, values = list(values.keys()), list(values.values())
     scores = exact_scores(values)
-    if candidates is not None and len(candidates) != len(scores):
+    named = None if candidates is None else listed("candidates", candidates)
+    if named is not None and len(named) != len(scores):
         raise BadParameter("candidates", candidates, f"must be as many as there are scores ({len(scores)})")
     rate = m.epsilon / (positive("sensitivity", sensitivity) * (1 if m.monotone else 2))
     source = drawing(f"{m}, sensitivity {sensitivity}", len(scores), scores)
@@ -101,7 +104,7 @@ def released_selection(
         chosen = selection.noisy_max(source, scores, 1 / rate)
     else:
         chosen = selection.permute_and_flip(source, scores, rate)
-    return chosen if candidates is None else candidates[chosen]
+    return chosen if named is None else named[chosen]
 
 
 def exact_scores(values: Any) -> list[Fraction]:
@@ -123,6 +126,9 @@ def released_above(
     width = positive("sensitivity", sensitivity)
     queries = width * m.count * (1 if m.monotone else 2) / m.epsilon_queries
     limit = exact_scores([threshold])[0]
+    flat = not isinstance(values, np.ndarray) or values.ndim == 1
+    if not isinstance(values, Iterable) or isinstance(values, str | bytes | Mapping) or not flat:
+        raise BadParameter("values", "…", "must be a list of answers, or any other series of them")
     answers = (exact_scores([v])[0] for v in values)
     source = drawing(f"{m}, sensitivity {sensitivity}", 1, threshold)
     return selection.above_threshold(source, answers, limit, (width / m.epsilon_threshold, queries), m.count)

@@ -16,6 +16,7 @@ from tightrope.mechanisms.laplace import Laplace
 from tightrope.mechanisms.running.additive import grid_of
 from tightrope.mechanisms.running.real import stairs_grid
 from tightrope.mechanisms.staircase import Staircase
+from tightrope.noise.blocks import floor_log2
 from tightrope.noise.laws import normal_tails
 from tightrope.numerics.balls import Ball, ball, precision, upper_float
 from tightrope.numerics.exact import Number, exact
@@ -34,22 +35,15 @@ def half_width(m: Mechanism, confidence: Number) -> float:
         return half_width(m.part, confidence)
     found = WIDTHS.get(type(m))
     if found is None:
-        raise _no_number(m)
-    with precision(_BITS):
+        raise Unsupported(f"an interval for {m}", "it does not add noise to a number", "Ask a part that does.")
+    with precision(_BITS + floor_log2(1 / (1 - level))):
         return upper_float(found(m, level))
 
 
 def deviation(m: Mechanism) -> float:
-    """The standard deviation of the noise, rounded up."""
-    found = DEVIATIONS.get(type(m))
-    if found is None:
-        raise _no_number(m)
+    """A bound, rounded up, of the standard deviation of the noise of a mechanism that adds it."""
     with precision(_BITS):
-        return upper_float(found(m))
-
-
-def _no_number(m: Mechanism) -> Unsupported:
-    return Unsupported(f"an interval for {m}", "it does not add noise to a number", "Ask a part that does.")
+        return upper_float(DEVIATIONS[type(m)](m))
 
 
 def _gaussian(m: Gaussian, level: Fraction) -> Ball:
@@ -77,12 +71,9 @@ def _discrete_gaussian(m: DiscreteGaussian, level: Fraction) -> Ball:
     """The least w with P(|X| > w) ≤ 1 − level; for wide noise by P(X > w) ≤ P(N > w) (sums are below integrals)."""
     if m.sigma > _SUMMED:
         return _rounded_up(ball(m.sigma) * quantile(ball((1 + level) / 2)))
-    tails = normal_tails(m.sigma**2, 0)
+    tails = normal_tails(m.sigma**2, 0)  # they end below the present precision, which is finer than 1 − level
     allowed = ball(1 - level) * (1 + 2 * tails[0])
-    for w, beyond in enumerate(tails):
-        if 2 * beyond <= allowed:
-            return Ball(w)
-    return Ball(len(tails))
+    return Ball(next(w for w, beyond in enumerate(tails) if 2 * beyond <= allowed))
 
 
 def _staircase(m: Staircase, level: Fraction) -> Ball:

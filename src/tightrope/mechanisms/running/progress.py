@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from tightrope.errors import BadParameter
+
 Progress = bool | Callable[[int, int], object] | None
 
 
 @contextmanager
 def followed(progress: Progress, total: int) -> Iterator[Callable[[int], object]]:
     """A function that is told how many values are done."""
+    if progress not in (None, True, False) and not callable(progress):
+        raise BadParameter("progress", progress, "must be True, or a function of (done, total)")
     if not progress:
         yield lambda _done: None
     elif progress is True:

@@ -15,6 +15,7 @@ from tightrope.errors import BadParameter
 PIECE = 1 << 20  # values handled at once, which bounds the memory used beside the result
 SMALL = 1 << 62  # whole numbers below need no care about overflow
 _EXACT_FLOAT = 1 << 53
+_MOST_DIGITS = 10_000  # of a decimal: a short text must not become a number of a million digits
 _UNSHOWN = "…"  # an error never shows the data it is about
 
 
@@ -91,7 +92,7 @@ def _number(value: Any, name: str) -> int | float | Fraction:
     if isinstance(value, bool | np.bool_):
         hint = "Count them first: tr.count(values, …)."
         raise BadParameter(name, _UNSHOWN, "must be numbers, not truth values", hint)
-    if isinstance(value, int | np.integer):
+    if isinstance(value, int | np.integer) and not isinstance(value, np.timedelta64):
         return int(value)
     if isinstance(value, float | np.floating):
         if np.isnan(value) or np.isinf(value):
@@ -101,6 +102,8 @@ def _number(value: Any, name: str) -> int | float | Fraction:
     if isinstance(value, Decimal):
         if not value.is_finite():
             raise not_finite(name)
+        if abs(value.adjusted()) > _MOST_DIGITS:
+            raise BadParameter(name, _UNSHOWN, f"has an exponent beyond ±{_MOST_DIGITS}")
         return Fraction(value)
     if isinstance(value, Fraction):
         return value

@@ -1,0 +1,294 @@
+"""Transforms of discrete and unequal laws against sums and quadratures of their definitions, and their exact sums."""
+
+from fractions import Fraction
+from itertools import pairwise
+
+import mpmath as mp
+import pytest
+
+import tightrope as tr
+from tightrope.errors import NotCertified
+from tightrope.numerics.balls import Ball, ball, precision
+from tightrope.numerics.discrete_normal import call as one_call
+from tightrope.numerics.discrete_normal_sum import discrete_normal_sum_call
+from tightrope.numerics.sampled_laplace_nodes import FarLaplace
+from tightrope.numerics.transform import whole_power
+from tightrope.numerics.transforms_discrete_laplace import DiscreteLaplaceTransform
+from tightrope.numerics.transforms_discrete_normal import DiscreteNormalTransform
+from tightrope.numerics.transforms_sampled_discrete import SampledDiscreteNormalTransform
+from tightrope.numerics.transforms_sampled_laplace import SampledLaplaceTransform
+from tightrope.numerics.transforms_unequal import UnequalTransform
+from tightrope.numerics.unequal_sum import noncentral, summable, unequal_sum_call
+
+F = Fraction
+
+
+def number(x):
+    return mp.mpf(F(x).numerator) / F(x).denominator
+
+
+def complex_of(b):
+    return complex(float(b.real.mid()), float(b.imag.mid()))
+
+
+def agrees(transform, truth, t, eta, count, marks, floor=-6):
+    """Every form of the transform against truth(s), on the line through t."""
+    mp.mp.dps = 25
+    base = truth(number(t))
+    with precision(100):
+        assert abs(transform.log_real(t) - Ball(mp.nstr(mp.log(base), 22))) < 1e-17 * (1 + abs(mp.log(base)))
+        log, phi = transform.line(t, eta, max(marks))
+        assert abs(log - transform.log_real(t)) < 1e-20
+        alone = transform.at(t, eta, marks)
+    assert transform.log_floats([float(t)])[0] == pytest.approx(float(mp.log(base)), rel=1e-11, abs=1e-13)
+    floats = transform.float_line(float(t), float(eta), max(marks))[1]
+    doubles = transform.float_nodes(t, eta, count, Ball(floor))
+    for k, value in zip(marks, alone, strict=True):
+        exact = complex(truth(number(t) + 1j * number(eta) * k) / base)
+        assert abs(complex_of(value) - exact) < 1e-14
+        assert abs(complex_of(phi[k]) - exact) < 1e-14
+        assert abs(complex(mp.exp(complex(floats[k]))) - exact) < 1e-7
+        if doubles is not None and doubles.alive[k]:
+            assert abs(doubles.values[k] - exact) <= float(doubles.error) < 1e-10
+        elif doubles is not None:
+            assert abs(exact) <= float(mp.exp(floor))
+
+
+@pytest.mark.parametrize(
+    ("variance", "shift", "t", "eta"),
+    [
+        (F(4), 1, F(1, 2), F(3, 4)),
+        (F(1, 9), 2, F(5, 4), F(1, 8)),
+        (F(50), 3, F(1, 2), F(5)),
+        (F(20), 1, F(3), F(7)),
+        (F(20), 3, F(1, 4), F(9)),
+    ],
+)
+def test_discrete_normal(variance, shift, t, eta):
+    v = number(variance)
+
+    def truth(s):
+        reach = range(-160, 161)
+        total = sum(mp.exp(-(mp.mpf(k) ** 2) / (2 * v)) for k in reach)
+        return sum(mp.exp(-(mp.mpf(k) ** 2) / (2 * v) + s * shift * (2 * k + shift) / (2 * v)) for k in reach) / total
+
+    transform = DiscreteNormalTransform(variance, shift)
+    agrees(transform, truth, t, eta, 60, [0, 1, 2, 9, 35])
+    assert transform.largest() is None
+    with precision(60):
+        assert transform.decay(t, F(1)) == 1  # it comes back after a period
+        period = float(2 * Ball.pi() * ball(variance / shift))
+        places = [Ball(period * i / 41) for i in range(21)]
+        sizes = [float(abs(value)) for value in transform.on_line(t, places)]
+    assert all(a > b for a, b in pairwise(sizes))
+
+
+def test_wide_noise_is_listed_where_its_curves_overlap_or_refused():
+    near = DiscreteNormalTransform(F(25), 1).float_nodes(F(1), F(1), 100, Ball(-400))
+    assert near.alive.all()
+    assert DiscreteNormalTransform(F(10**6), 1).float_nodes(F(1), F(1), 100, Ball(-(10**9))) is None
+    for variance, shift in ((F(1, 10**9), 1), (F(10**40), 1), (F(4), 10**16)):
+        with pytest.raises(NotCertified):
+            DiscreteNormalTransform(variance, shift)
+
+
+@pytest.mark.parametrize("adding", [False, True])
+@pytest.mark.parametrize(
+    ("variance", "shift", "rate"), [(F(4), 1, F(1, 10)), (F(1, 9), 2, F(1, 3)), (F(30), 3, F(9, 10))]
+)
+def test_sampled_discrete_normal(variance, shift, rate, adding):
+    v, q = number(variance), number(rate)
+
+    def truth(s):
+        power = -s if adding else s + 1
+        reach = range(-160, 161)
+        total = sum(mp.exp(-(mp.mpf(k) ** 2) / (2 * v)) for k in reach)
+        terms = (
+            mp.exp(-(mp.mpf(k) ** 2) / (2 * v))
+            * mp.power(1 - q + q * mp.exp(mp.mpf(shift) * (2 * k - shift) / (2 * v)), power)
+            for k in reach
+        )
+        return sum(terms) / total
+
+    transform = SampledDiscreteNormalTransform(variance, shift, rate, adding)
+    agrees(transform, truth, F(3, 4), F(7, 8), 50, [0, 1, 2, 30])
+    with precision(100):
+        for t in (F(-7, 2), F(-1), F(0), F(-1, 3), F(6)):
+            expected = mp.log(truth(number(t)))
+            assert abs(transform.log_real(t) - Ball(mp.nstr(expected, 22))) < 1e-17 * (1 + abs(expected))
+        top = transform.largest()
+        assert (top is not None) == adding
+    with pytest.raises(NotCertified):
+        SampledDiscreteNormalTransform(F(10**6), 1, rate, adding)
+
+
+@pytest.mark.parametrize(("scale", "shift"), [(F(2), 3), (F(7, 3), 40), (F(90), 150)])
+def test_discrete_laplace(scale, shift):
+    b, r = number(scale), mp.exp(-1 / number(scale))
+
+    def truth(s):
+        ends = (mp.exp(s * shift / b) + r**shift * mp.exp(-s * shift / b)) / (1 + r)
+        return ends + (1 - r) / (1 + r) * sum(r**j * mp.exp(s * (shift - 2 * j) / b) for j in range(1, shift))
+
+    transform = DiscreteLaplaceTransform(scale, shift)
+    agrees(transform, truth, F(1, 2), F(3, 4), 60, [0, 1, 7, 50])
+    with precision(100):
+        for t in (F(-1, 2), F(-3)):
+            assert abs(transform.log_real(t) - Ball(mp.nstr(mp.log(truth(number(t))), 22))) < 1e-18
+        assert abs(transform.largest() - ball(shift / scale)) < 1e-25
+    assert transform.log_floats([-3.0])[0] == pytest.approx(float(mp.log(truth(mp.mpf(-3)))))
+    with pytest.raises(NotCertified):
+        DiscreteLaplaceTransform(F(1, 10**6), 5)
+
+
+@pytest.mark.parametrize(
+    ("m1", "s1", "m2", "s2", "t"), [(1, F(11, 10), 0, 1, F(1, 2)), (0, 1, 2, F(3, 2), F(4)), (0, 2, 1, 1, F(1, 5))]
+)
+def test_unequal_variances(m1, s1, m2, s2, t):
+    a, b, c, d = (number(v) for v in (m1, s1, m2, s2))
+
+    def truth(s):
+        def inside(x):
+            p, q = mp.npdf(x, a, b), mp.npdf(x, c, d)
+            return mp.exp(mp.log(p) + s * (mp.log(p) - mp.log(q)))
+
+        return mp.quad(inside, mp.linspace(-40, 40, 41))
+
+    transform = UnequalTransform(F(m1), F(s1), F(m2), F(s2))
+    agrees(transform, truth, t, F(1, 2), 20, [0, 1, 4])
+    with precision(60):
+        sizes = [transform.decay(t, F(k, 2)) for k in range(1, 30)]
+        assert all(small < large for large, small in pairwise(sizes))
+        assert (transform.largest() is None) == (s1 > s2)
+        assert not transform.log_real(F(100)).is_finite() or s1 < s2
+
+
+def test_sums_of_unequal_losses():
+    """numerics 6.4: the exact tails, the contour, and the printed vectors."""
+    first, second = (F(1), F("1.1"), F(0), F(1)), (F(0), F(1), F(1), F("1.1"))
+    with precision(128):
+        value = unequal_sum_call(*first, 10, Ball(12))
+        assert abs(value - Ball("0.0181402437243465801")) < 1e-19
+        assert abs(unequal_sum_call(*second, 10, Ball(10)) - Ball("0.00424349131345663428")) < 1e-20
+        assert unequal_sum_call(*first, 10, Ball(12, 1e-6)).contains(value)
+        assert unequal_sum_call(*first, 10, Ball("inf")) == 0
+        assert unequal_sum_call(*first, 10, Ball("-inf")) == 1
+        assert unequal_sum_call(*second, 10, Ball(50)) == 0  # beyond the largest loss
+    mp.mp.dps = 20
+    for degrees, centrality, level in ((3, F(7, 2), 5), (10, F(0), 12), (4, F(300), 250)):
+        half = number(centrality) / 2
+        truth = mp.mpf(0)
+        for j in range(900 if centrality else 1):
+            tail = mp.gammainc(mp.mpf(degrees) / 2 + j, mp.mpf(level) / 2, mp.inf, regularized=True)
+            truth += mp.exp(-half) * half**j / mp.factorial(j) * tail
+        with precision(100):
+            assert abs(noncentral(degrees, centrality, Ball(level), above=True) - Ball(mp.nstr(truth, 18))) < 1e-15
+            below = noncentral(degrees, centrality, Ball(level), above=False)
+            assert abs(below - Ball(mp.nstr(1 - truth, 18))) < 1e-15
+    assert not summable(*first, 1000)
+    assert not noncentral(3, F(1), Ball(0, 1), above=True).is_exact()
+    few, many = (tr.delta(tr.GaussianPair(1, 2, 0, "1.9") * n, epsilon=12) for n in (64, 65))
+    assert few.tight
+    assert many.tight
+    assert few.upper < many.upper < 1.2 * few.lower
+
+
+def test_sums_of_discrete_gaussians():
+    """By the definition for two, by numerics 6.1 for ten; any number of copies, any width, both signs of x."""
+    with precision(128):
+        value = discrete_normal_sum_call(F(4), 1, 10, Ball("4.1").mid())
+        assert abs(value - Ball("0.014254464486647560076")) < 1e-20
+        total = Ball(0)
+        weight = sum((ball(F(-k * k, 8)).exp() for k in range(-60, 61)), Ball(0))
+        for k in range(-60, 61):
+            total += ball(F(-k * k, 8)).exp() / weight * one_call(F(4), 1, Ball(1.25) - ball(F(2 * k + 1, 8)))
+        two = discrete_normal_sum_call(F(4), 1, 2, Ball(1.25))
+        assert abs(two - total) < 1e-30
+        minus = discrete_normal_sum_call(F(4), 1, 2, Ball(-1.25))
+        assert abs(minus - (1 - Ball(-1.25).exp() + Ball(-1.25).exp() * two)) < 1e-30
+        assert discrete_normal_sum_call(F(4), 1, 2, Ball(1.25, 0.01)).contains(two)
+        on_atom = discrete_normal_sum_call(F(4), 1, 2, Ball(1.25) - Ball(2) ** -200)
+        assert abs(on_atom - two) < 1e-30
+        assert discrete_normal_sum_call(F(1), 1, 10**9, Ball(4e8)).upper() >= 1
+        assert discrete_normal_sum_call(F(1), 1, 100, Ball(5000)) > 0
+        for x, truth in (("inf", 0), ("-inf", 1)):
+            assert discrete_normal_sum_call(F(4), 1, 2, Ball(x)) == truth
+        assert discrete_normal_sum_call(F(4), 1, 2, Ball("nan")).contains(0.5)
+
+
+@pytest.mark.parametrize(
+    ("sigma", "copies", "delta"),
+    [(1, 10**9, "1e-6"), (1000, 10**5, "1e-9"), ("0.3", 100, "1e-6"), (10, 10**6, "1e-20")],
+)
+def test_long_discrete_gaussians_are_sharp_and_near_the_gaussian(sigma, copies, delta):
+    claim = tr.epsilon(tr.DiscreteGaussian(sigma) * copies, delta)
+    assert claim.tight
+    assert claim.upper - claim.lower < 1e-13 * claim.upper
+    assert tr.check(claim.to_json())
+    smooth = tr.epsilon(tr.Gaussian(sigma) * copies, delta)
+    assert abs(claim.upper - smooth.upper) < (0.05 if F(sigma) >= 1 else 0.2) * smooth.upper
+
+
+VECTORS = [
+    (tr.DiscreteGaussian(2).poisson("0.1") * 2, "0.25", 3.85184125580089144e-4),
+    (tr.DiscreteGaussian(2).poisson("0.1") * 20, "0.9", 7.0187e-5),
+    (tr.Laplace(1).poisson("0.1") * 2, "0.15", 0.0112124754218833),
+    (tr.RandomizedResponse(1, k=4).poisson("0.1") * 10, "0.5", 0.00552160353587479132),
+    (tr.DiscreteLaplace(2, 3).poisson("0.1") * 2, "0.2", 0.0237129332370984046),
+    (tr.DiscreteLaplace(2, 3) * 10, "4.2", 0.74958385642138966615),
+]
+
+
+@pytest.mark.parametrize(("mechanism", "epsilon", "truth"), VECTORS)
+def test_printed_vectors(mechanism, epsilon, truth):
+    found = tr.delta(mechanism, epsilon)
+    assert found.tight
+    assert found.upper - found.lower < 1e-6 * found.upper
+    digits = 1e-4 if truth == 7.0187e-5 else 1e-13
+    assert found.lower * (1 - digits) <= truth <= found.upper * (1 + digits)
+
+
+@pytest.mark.parametrize(
+    ("scale", "rate", "t", "adding"),
+    [(1, F(1, 10), F(3), False), (F(1, 2), F(1, 2), F(1, 4), True), (1, F(1, 100), F(150), False)],
+)
+def test_sampled_laplace_far_up_the_line(scale, rate, t, adding):
+    mp.mp.dps = 20
+    e0, q = number(scale), number(rate)
+    power, sign = (-number(t), -1) if adding else (number(t) + 1, 1)
+
+    def truth(a):
+        def w(v):
+            return 1 - q + q * mp.exp(v)
+
+        cells = max(2, int(abs(mp.im(a)) * 2 * e0 * q / 3) + 2)
+        smooth = mp.quad(lambda v: mp.exp(-v / 2) * w(v) ** a, mp.linspace(-e0, e0, cells))
+        return mp.exp(-e0) / 2 * w(e0) ** a + w(-e0) ** a / 2 + mp.exp(-e0 / 2) / 4 * smooth
+
+    eta = 1 / rate / 4
+    nodes = SampledLaplaceTransform(F(scale), rate, adding).float_nodes(t, eta, 3000, Ball(-20))
+    base = truth(power)
+    for k in (0, 1, 60, 300):
+        exact = complex(truth(power + sign * 1j * k * number(eta)) / base)
+        assert abs(nodes.values[k] - exact) <= float(nodes.error) < 1e-11
+    with precision(128):
+        far = FarLaplace(F(scale), rate, F(2), Ball(1))
+        terms, left = far.best_terms(ball(400 / rate))
+        assert 2 <= terms < 24
+        assert left < far.best_terms(ball(100 / rate))[1]
+
+
+def test_powers_keep_away_from_the_cut():
+    from tightrope.numerics.balls import ComplexBall
+
+    with precision(100):
+        for phi in (
+            ComplexBall(-0.99),
+            ComplexBall(-0.99, Ball(0, 1e-25)),
+            ComplexBall(0.2, 0.9),
+            ComplexBall(0, 0.97),
+        ):
+            value = whole_power(phi, 101)
+            direct = phi**101
+            assert value.overlaps(direct)
+            assert value.real.rad() < 1e-20
