@@ -31,6 +31,7 @@ _HOMES = {
     "check": "accounting.certificate",
     "parse": "accounting.text",
     "dpsgd": "accounting.training",
+    "samplers": "accounting.training",
     "report": "reports.statement",
     "count": "queries.totals",
     "sum": "queries.totals",
@@ -107,6 +108,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test holds 
     from tightrope.accounting.text import parse as parse
     from tightrope.accounting.tradeoff import tradeoff as tradeoff
     from tightrope.accounting.training import dpsgd as dpsgd
+    from tightrope.accounting.training import samplers as samplers
     from tightrope.budget.entries import Receipt as Receipt
     from tightrope.budget.filters import Filter as Filter
     from tightrope.budget.ledger import Ledger as Ledger

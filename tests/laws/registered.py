@@ -53,6 +53,13 @@ SAMPLED: tuple[Any, ...] = (
     tr.Gaussian(1).poisson(0.01, max_batch=40, population=1000),
 )
 
+SHARED: tuple[Any, ...] = (
+    tr.RandomizedResponse(1).shuffled(1000),
+    tr.Laplace(1).shuffled(20),
+    tr.Gaussian(1, 2).shuffled_batches(50),
+    tr.Gaussian(2).allocated(40),
+)
+
 COMBINED: tuple[Any, ...] = (
     tr.Gaussian(3) * 7,
     tr.Gaussian(2) * 3 + tr.RandomizedResponse(1) * 5,
@@ -69,6 +76,7 @@ COMBINED: tuple[Any, ...] = (
     tr.Gaussian(1).poisson(0.05).group(2),
     tr.GaussianPair(1, 1.1, 0, 1) * 2,
     *SAMPLED,
+    *SHARED,
 )
 
 ALL_LEAVES: tuple[Any, ...] = tuple(m for name in LEAVES for m in EXAMPLES.get(name, ()))

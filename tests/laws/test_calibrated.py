@@ -180,9 +180,7 @@ def test_what_cannot_be_reached_is_told(mechanism, target, told):
 def test_estimates_are_not_believed(monkeypatch, factor, text):
     """Whatever leads the search, certificates decide."""
     right = tr.calibrate(text, epsilon=1, delta=1e-6)
-    monkeypatch.setattr(
-        "tightrope.accounting.calibrate.epsilon_estimate", lambda m, d: factor * tr.epsilon(m, d).upper
-    )
+    monkeypatch.setattr("tightrope.accounting.calibrate.epsilon_estimate", lambda m, d: factor * tr.epsilon(m, d).upper)
     found = tr.calibrate(text, epsilon=1, delta=1e-6)
     assert found.claim.upper <= 1 < found.beyond.upper
     assert float(found) == pytest.approx(float(right), rel=1e-6)

@@ -87,6 +87,12 @@ def _grown(parts: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
         st.builds(lambda m, q, r: _kept(m, lambda a: a.poisson(q, relation=r)), parts, chances(), relation),
         st.builds(lambda m, b, r: _kept(m, lambda a: a.without_replacement(*b, relation=r)), parts, batch, relation),
         st.builds(
+            lambda m, way, n: _kept(m, lambda a: getattr(a, way)(n)),
+            parts,
+            st.sampled_from(["shuffled", "shuffled_batches", "allocated"]),
+            st.integers(1, 200),
+        ),
+        st.builds(
             lambda ms, r: _kept(ms[0], lambda _: tr.Parallel(*ms, relation=r)),
             st.lists(parts, min_size=1, max_size=3),
             relation,

@@ -21,6 +21,7 @@ from tightrope.numerics.transforms_unequal import UnequalTransform
 from tightrope.numerics.unequal_sum import noncentral, summable, unequal_sum_call
 
 F = Fraction
+mp.mp.dps = 25
 
 
 def number(x):
@@ -272,7 +273,15 @@ def test_sampled_laplace_far_up_the_line(scale, rate, t, adding):
         exact = complex(truth(power + sign * 1j * k * number(eta)) / base)
         assert abs(nodes.values[k] - exact) <= float(nodes.error) < 1e-11
     with precision(128):
-        far = FarLaplace(F(scale), rate, F(2), Ball(1))
+        steep = F(20_000) / rate
+        log = SampledLaplaceTransform(F(scale), rate, adding).log_real(steep)  # out of the rule's reach
+        peak = (
+            -number(steep) * mp.log(1 - q + q * mp.exp(-e0))
+            if adding
+            else (number(steep) + 1) * mp.log(1 - q + q * mp.exp(e0))
+        )
+        assert abs(log - Ball(mp.nstr(peak, 25))) < 3
+        far = FarLaplace(F(scale), rate, F(2), Ball(0))
         terms, left = far.best_terms(ball(400 / rate))
         assert 2 <= terms < 24
         assert left < far.best_terms(ball(100 / rate))[1]

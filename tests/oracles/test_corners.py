@@ -96,8 +96,9 @@ def test_edges_of_sampled_profiles():
 def test_dpsgd_in_all_samplers():
     fixed = tr.dpsgd(1.1, batch_size=10, dataset_size=1000, steps=5, sampler="fixed")
     assert str(fixed) == "gaussian(sigma=1.1, sensitivity=2).without_replacement(10, 1000) * 5"
-    assert str(tr.dpsgd(1.1, sample_rate=0.01, epochs=3, sampler="shuffle")) == "gaussian(sigma=1.1, sensitivity=2) * 3"
-    assert str(tr.dpsgd(1, sample_rate="1/100", steps=250, sampler="shuffle")) == "gaussian(sigma=1, sensitivity=2) * 3"
+    shuffled = tr.dpsgd(1.1, sample_rate=0.01, epochs=3, sampler="shuffle")
+    assert str(shuffled) == "gaussian(sigma=1.1, sensitivity=2).shuffled_batches(100) * 3"
+    assert tr.dpsgd(1.1, sample_rate="1/100", steps=250, sampler="shuffle") == shuffled
     for wrong in (
         {"sample_rate": 0.1, "batch_size": 3, "steps": 1},
         {"batch_size": 3, "steps": 1},

@@ -28,7 +28,8 @@ def test_far_tails(x):
             difference = found.log() - ball(F(int(log * 10**40), 10**40))
     assert abs(float(difference.mid())) < 1e-20
     assert found.rel_accuracy_bits() > 90
-    assert opposite > ball(1 - F(1, 10**30))
+    with precision(200):
+        assert opposite > ball(1 - F(1, 10**30))
 
 
 @pytest.mark.parametrize(("text", "ratio"), [("1e10", 10**10), ("1e19", 10**19)])

@@ -313,7 +313,8 @@ def _of_sharing(mechanism: sharing.Sharing) -> Facts:
     for result in sharing.shared({n: f.curve for n, f in base.items()}, mechanism):
         before = base[result.premise]
         kind: Kind = "equal" if before.kind == result.rule.kind == "equal" else "upper"
-        _keep(known, result.notion, Fact(result.curve, kind, (*before.steps, Step(result.rule.id, name, 1, result.curve))))
+        line = Step(result.rule.id, name, 1, result.curve)
+        _keep(known, result.notion, Fact(result.curve, kind, (*before.steps, line)))
     return _converted(known)
 
 

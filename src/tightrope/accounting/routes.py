@@ -219,6 +219,9 @@ def _shared(part: Mechanism, times: int) -> Iterator[tuple[Loss, tuple[Step, ...
         yield from _attained_by_shuffling(part)
     if not isinstance(part, ShuffledBatches | Allocated) or part.steps == 1:
         return
+    known = fact(part, Loss)
+    if known is not None and known.kind == "equal" and times > 1:
+        yield known.curve, known.steps  # the runs of one epoch
     base = _attained_law(part.part)
     for cuts in [] if base is None else sharing_cuts(base.curve, part.steps, times):
         assert base is not None

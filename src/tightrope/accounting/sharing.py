@@ -52,11 +52,13 @@ def _shuffled(base: dict[type, Any], mechanism: Shuffled) -> Iterator[Sampled]:
     pure, users, law = base[Pure], mechanism.users, _symmetric(base.get(Loss))
     yield Sampled(Pure, Pure, shuffling_keeps_pure, shuffling_keeps_pure(pure))
     if isinstance(mechanism.part, RandomizedResponse):
-        found, rule = response_is_shuffled(mechanism.part, pure, users, law), response_is_shuffled
+        found = response_is_shuffled(mechanism.part, pure, users, law)
+        if found is not None:
+            yield Sampled(Pure, Loss, response_is_shuffled, found)
     else:
-        found, rule = pure_is_shuffled(pure, users, law), pure_is_shuffled
-    if found is not None:
-        yield Sampled(Pure, Loss, rule, found)
+        found = pure_is_shuffled(pure, users, law)
+        if found is not None:
+            yield Sampled(Pure, Loss, pure_is_shuffled, found)
 
 
 def _symmetric(law: Loss | None) -> Pair | None:
@@ -65,7 +67,14 @@ def _symmetric(law: Loss | None) -> Pair | None:
     return None if found is None else found[0]
 
 
-@theorem(of=Loss, gives=Loss, kind="upper", role="sampling", relation="replace", source=Source("dwork2014algorithmic", "Prop. 2.1"))
+@theorem(
+    of=Loss,
+    gives=Loss,
+    kind="upper",
+    role="sampling",
+    relation="replace",
+    source=Source("dwork2014algorithmic", "Prop. 2.1"),
+)
 def shuffling_never_hurts(c: Any) -> Any:
     """To shuffle is to forget the order: what holds of a user's report, next to independent ones, holds of all reports
     shuffled."""

@@ -96,7 +96,7 @@ class Request:
 
     def to_json(self) -> str:
         """The request as text, for another process."""
-        return json.dumps(asdict(self), ensure_ascii=False)
+        return json.dumps(self.__dict__, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> Request:

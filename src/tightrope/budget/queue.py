@@ -128,48 +128,46 @@ class Queue:
         """Serve everyone who waits, and this request, under the lock; then ring for the next group."""
         if asked:
             _remove(asked)  # before the lock is released, lest the next one serves it again
+        bells: list[int] = []
         try:
-            others = [(path, request) for path in self._waiting() if (request := self._alive(path)) is not None]
+            others: list[tuple[str, Request]] = []
+            for path in self._waiting():
+                bell = self._bell_of(path)
+                if bell is not None:
+                    bells.append(bell)  # rung in any case: one whose request cannot be read will serve itself
+                    request = _request(path)
+                    others += [(path, request)] if request is not None else []
             outcomes = serve([*(request for _, request in others), own])
             for (path, _), outcome in zip(others, outcomes, strict=False):
-                with suppress(FileNotFoundError):  # its writer died meanwhile
-                    _write(path, outcome_to_json(outcome))
-                    os.rename(path, path.removesuffix(".ask") + ".told")
-                    self._ring(path)
+                _tell(path, outcome)
             return outcomes[-1]
         finally:
             fcntl.flock(handle, fcntl.LOCK_UN)
-            for path in self._waiting():
-                if self._ring(path):
-                    break
+            for bell in bells:
+                _ring(bell)
+            self._ring_oldest()
+
+    def _ring_oldest(self) -> None:
+        """Wake the next one: it came while a group was served."""
+        for path in self._waiting():
+            bell = self._bell_of(path)
+            if bell is not None:
+                _ring(bell)
+                return
 
     def _waiting(self) -> list[str]:
         names = sorted(name for name in os.listdir(self._folder) if name.endswith(".ask"))
         return [f"{self._folder}/{name}" for name in names[:MOST]]
 
-    def _alive(self, path: str) -> Request | None:
-        """A waiting request, unless its writer is gone. What cannot be read is left to its writer, who knows it."""
-        if not self._ring(path, b""):
-            return None
-        try:
-            return Request.from_json(_read(path) or "")
-        except (ValueError, TypeError):
-            return None
-
-    def _ring(self, path: str, sound: bytes = b"!") -> bool:
-        """Wake the writer of a request; one that is gone leaves nothing behind. Without a sound: is it there?"""
+    def _bell_of(self, path: str) -> int | None:
+        """The open bell of a request's writer; one that is gone leaves nothing behind."""
         bell = f"{self._folder}/{path.rpartition('@')[2].removesuffix('.ask')}"
         try:
-            handle = os.open(bell, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            return os.open(bell, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError:  # nobody listens
-            for left in (path, path.removesuffix(".ask") + ".told", bell):
-                _remove(left)
-            return False
-        if sound:
-            with suppress(BlockingIOError, BrokenPipeError):
-                os.write(handle, sound)
-        os.close(handle)
-        return True
+            _remove(path)
+            _remove(bell)
+            return None
 
 
 def file_name(path: str) -> str:
@@ -188,6 +186,25 @@ def _folder(name: str, beside: str) -> str:
             if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid():
                 return folder
     raise PermissionError(13, f"no place for the queue of writers, neither in {MEMORY} nor at {beside}-queue")
+
+
+def _request(path: str) -> Request | None:
+    try:
+        return Request.from_json(_read(path) or "")
+    except (ValueError, TypeError):
+        return None
+
+
+def _tell(path: str, outcome: Outcome) -> None:
+    with suppress(FileNotFoundError):  # its writer died meanwhile
+        _write(path, outcome_to_json(outcome))
+        os.rename(path, path.removesuffix(".ask") + ".told")
+
+
+def _ring(bell: int) -> None:
+    with suppress(BlockingIOError, BrokenPipeError):
+        os.write(bell, b"!")
+    os.close(bell)
 
 
 def _running(process: str) -> bool:

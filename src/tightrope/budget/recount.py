@@ -25,24 +25,27 @@ def savings(terms: Terms, history: Iterable[Entry]) -> tuple[Amounts, int]:
         if entry.kind == "reserve":
             reserved[entry.seq] = entry
         elif entry.kind == "commit" and entry.refers in reserved:
-            today = _added(today, price(terms, reserved[entry.refers]))
+            today = _added(today, _lowered(terms, reserved[entry.refers]))
         elif entry.kind in SPENDING:
-            today = _added(today, price(terms, entry))
+            today = _added(today, _lowered(terms, entry))
     saved = tuple(max(r - t, Fraction(0)) for r, t in zip(recorded, today, strict=True))
     return saved, upto
 
 
 def price(terms: Terms, entry: Entry) -> Amounts:
-    """Today's price of an entry, at most what was charged; exact plans and steps of plans keep theirs."""
+    """Today's price of an entry. Exact plans, steps of plans and what is not known any more keep theirs."""
     detail = json.loads(entry.detail) if entry.detail else {}
     if terms.rule == "exact" or "plan" in detail or "steps" in detail:
         return entry.amounts
     try:
         delta = Fraction(detail["delta"]) if "delta" in detail else None
-        now = terms.cost(parse(entry.mechanism), delta)
+        return terms.cost(parse(entry.mechanism), delta)
     except TightropeError:
         return entry.amounts
-    return tuple(map(min, now, entry.amounts))
+
+
+def _lowered(terms: Terms, entry: Entry) -> Amounts:
+    return tuple(map(min, price(terms, entry), entry.amounts))
 
 
 def _added(total: Amounts, more: Amounts) -> Amounts:

@@ -28,6 +28,7 @@ class Rows:
         self._head: tuple[int, str, str] | None = None
         self._totals: dict[str, tuple[Amounts, Amounts]] = {}
         self._requests: dict[tuple[str, str], Entry | None] = {}  # looked up or appended in this transaction
+        self._created: dict[str, Entry] = {}
         self._unwritten: list[tuple[Any, ...]] = []
         self._grown = False
 
@@ -95,7 +96,12 @@ class Rows:
 
     def first(self, budget: str) -> Entry | None:
         """The entry that created a budget."""
-        return self._one(f"{_SELECT} WHERE budget = ? ORDER BY seq LIMIT 1", (budget,))
+        if budget not in self._created:
+            found = self._one(f"{_SELECT} WHERE budget = ? ORDER BY seq LIMIT 1", (budget,))
+            if found is None:
+                return None
+            self._created[budget] = found
+        return self._created[budget]
 
     def referring(self, seq: int, kinds: Sequence[str]) -> Entry | None:
         """The first entry of these kinds about another one."""

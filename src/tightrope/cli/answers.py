@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import click
 
 import tightrope as tr
 from tightrope.cli import asked, show
+from tightrope.cli.waiting import waiting
 
 if TYPE_CHECKING:
     from tightrope import Claim, Mechanism
 
 
-def _said(claim: Claim, as_json: bool) -> None:
+def _said(ask: Callable[[], Claim], as_json: bool) -> None:
+    with waiting("proving"):
+        claim = ask()
     click.echo(claim.to_json() if as_json else show.claim(claim))
 
 
@@ -29,7 +33,7 @@ def epsilon(mechanism: Mechanism, delta: str, as_json: bool) -> None:
       tightrope epsilon "gaussian(sigma=1)" --delta 1e-5
       tightrope epsilon --noise-multiplier 1.1 --batch-size 256 --dataset-size 60000 --epochs 10 --delta 1e-5
     """
-    _said(tr.epsilon(mechanism, delta=delta), as_json)
+    _said(lambda: tr.epsilon(mechanism, delta=delta), as_json)
 
 
 @click.command()
@@ -42,7 +46,7 @@ def delta(mechanism: Mechanism, epsilon: str, as_json: bool) -> None:
     \b
     Example: tightrope delta "laplace(scale=2) * 20" --epsilon 3
     """
-    _said(tr.delta(mechanism, epsilon=epsilon), as_json)
+    _said(lambda: tr.delta(mechanism, epsilon=epsilon), as_json)
 
 
 @click.command()
@@ -55,7 +59,7 @@ def renyi(mechanism: Mechanism, order: str, as_json: bool) -> None:
     \b
     Example: tightrope renyi "gaussian(sigma=1).poisson(0.01)" --order 8
     """
-    _said(tr.renyi(mechanism, order=float("inf") if order == "inf" else order), as_json)
+    _said(lambda: tr.renyi(mechanism, order=float("inf") if order == "inf" else order), as_json)
 
 
 @click.command()
@@ -68,7 +72,7 @@ def tradeoff(mechanism: Mechanism, fpr: str, as_json: bool) -> None:
     \b
     Example: tightrope tradeoff "gaussian(sigma=1)" --fpr 0.01
     """
-    _said(tr.tradeoff(mechanism, fpr=fpr), as_json)
+    _said(lambda: tr.tradeoff(mechanism, fpr=fpr), as_json)
 
 
 @click.command()
@@ -83,7 +87,8 @@ def compare(mechanism: Mechanism, delta: str, as_json: bool) -> None:
     \b
     Example: tightrope compare "gaussian(sigma=200) * 500" --delta 1e-5
     """
-    found = tr.compare(mechanism, delta=delta)
+    with waiting("comparing routes"):
+        found = tr.compare(mechanism, delta=delta)
     if as_json:
         click.echo(show.rows_as_json(found))
     else:
@@ -102,7 +107,8 @@ def explain(mechanism: Mechanism, delta: str, as_json: bool) -> None:
     \b
     Example: tightrope explain "gaussian(sigma=1) + laplace(scale=2)" --delta 1e-6
     """
-    claim = tr.epsilon(mechanism, delta=delta)
+    with waiting("proving"):
+        claim = tr.epsilon(mechanism, delta=delta)
     click.echo(claim.to_json() if as_json else claim.explain())
 
 
@@ -117,7 +123,8 @@ def steps(expr: str, epsilon: str, delta: str, as_json: bool) -> None:
     \b
     Example: tightrope steps "gaussian(sigma=1).poisson(0.01)" --epsilon 2 --delta 1e-5
     """
-    found = tr.steps(tr.parse(expr), epsilon=epsilon, delta=delta)
+    with waiting("counting steps"):
+        found = tr.steps(tr.parse(expr), epsilon=epsilon, delta=delta)
     click.echo(show.calibration_as_json(found) if as_json else show.calibration(found, "steps"))
 
 
@@ -133,8 +140,9 @@ def profile(mechanism: Mechanism, epsilons: tuple[str, ...], as_json: bool) -> N
     \b
     Example: tightrope profile "gaussian(sigma=1)" --epsilon 1 --epsilon 2
     """
-    points = list(epsilons) or show.usual_epsilons(tr.epsilon(mechanism, delta="1e-9").upper)
-    lower, upper = tr.profile(mechanism).delta(points)
+    with waiting("evaluating the profile"):
+        points = list(epsilons) or show.usual_epsilons(tr.epsilon(mechanism, delta="1e-9").upper)
+        lower, upper = tr.profile(mechanism).delta(points)
     rows = list(zip(points, lower.tolist(), upper.tolist(), strict=True))
     click.echo(show.profile_as_json(rows) if as_json else show.profile(rows))
 

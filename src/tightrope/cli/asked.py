@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import tightrope as tr
-from tightrope.errors import BadParameter
 from tightrope.mechanisms.composed import Repeated
 from tightrope.numerics.exact import exact, near
 
@@ -25,13 +24,8 @@ def mechanism(command: Command) -> Command:
 
     @wraps(command)
     def run(expr: str | None, sampler: str, **options: Any) -> None:
-        flags = {name: options.pop(name) for name in TRAINING}
-        given = {name: value for name, value in flags.items() if value is not None}
-        if (expr is None) == (not given):
-            raise BadParameter(
-                "EXPR", expr, "or training flags must be given, and not both",
-                hint='For example "gaussian(sigma=1) * 10", or --noise-multiplier 1.1 --sample-rate 0.01 --steps 1000.',
-            )
+        given = told_flags(options)
+        one_of_both(expr, given)
         ran = tr.parse(expr) if expr is not None else trained(given, sampler)
         if given and not options.get("as_json"):
             click.echo(told(given, sampler, ran))
@@ -56,10 +50,33 @@ def training(command: Command) -> Command:
     return command
 
 
+def told_flags(options: dict[str, Any]) -> dict[str, str]:
+    """Take the training flags that were given out of the options."""
+    flags = {name: options.pop(name) for name in TRAINING}
+    return {name: value for name, value in flags.items() if value is not None}
+
+
+def one_of_both(expr: str | None, given: dict[str, str], what: str = "EXPR") -> None:
+    """A mechanism is described by a text or by training flags."""
+    names = ", ".join(flag(name) for name in given)
+    if expr is None and not given:
+        raise click.UsageError(
+            f'Nothing to answer about: give {what}, such as "gaussian(sigma=1) * 10", or training flags, such as '
+            "--noise-multiplier 1.1 --sample-rate 0.01 --steps 1000."
+        )
+    if expr is not None and given:
+        raise click.UsageError(f"Both {what} and training flags ({names}) were given: give one of the two.")
+
+
+def flag(name: str) -> str:
+    """How a parameter is written on the command line."""
+    return "--" + name.replace("_", "-")
+
+
 def trained(given: dict[str, str], sampler: str) -> Mechanism:
     """The run that flags describe."""
     if "noise_multiplier" not in given:
-        raise BadParameter("--noise-multiplier", None, "must be given with the other training flags")
+        raise click.UsageError(f"Missing option '--noise-multiplier' beside {', '.join(flag(n) for n in given)}.")
     return tr.dpsgd(**given, sampler=sampler)
 
 
@@ -85,8 +102,5 @@ inner_delta = number("delta", "D", "The δ, strictly between 0 and 1: a decimal,
 epsilon = number("epsilon", "E", "The ε, not negative: a decimal or p/q.")
 
 
-class DoesNotMeet(click.ClickException):
-    """The answer is sound, and it is no: exit code 3."""
-
-    exit_code = 3
+DOES_NOT_MEET = 3  # the exit code when the answer is sound, and it is no
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
 import tightrope as tr
 from tightrope.cli import asked
+from tightrope.cli.waiting import waiting
 from tightrope.errors import BadParameter
 
 if TYPE_CHECKING:
@@ -19,18 +17,6 @@ if TYPE_CHECKING:
 KINDS = ("profile", "tradeoff", "renyi", "steps", "noise", "calibration")
 SEVERAL = ("profile", "tradeoff", "renyi")
 TARGETED = ("noise",)
-
-
-@contextmanager
-def waiting(words: str) -> Iterator[None]:
-    """A sign of life on a terminal while something takes its time."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status(words):
-        yield
 
 
 @click.command()

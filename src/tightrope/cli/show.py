@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from tightrope.accounting.claim import SYMBOLS, rounded
+from tightrope.numerics.exact import near, shortest
 
 if TYPE_CHECKING:
     from tightrope import Calibration, Check, Claim, Comparison
@@ -82,19 +84,13 @@ def table(found: Comparison) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    grid = Table(title=Text(f"ε of {found.mechanism} at δ = {_given(found)}"), title_justify="left")
+    grid = Table(title=Text(f"ε of {found.mechanism} at δ = {shortest(found.delta)}"), title_justify="left")
     for name, justify in (("route", "left"), ("ε", "right"), ("kind", "left"), ("loses", "right")):
         grid.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]  # rich names its literals
     for row in found.rows:
         loss = _loss(row.value, found.best.value, row.kind)
         grid.add_row(row.route, number(row.value), row.kind, loss, style=_style(row.kind))
     Console(soft_wrap=False).print(grid)
-
-
-def _given(found: Comparison) -> str:
-    from tightrope.numerics.exact import shortest
-
-    return shortest(found.delta)
 
 
 def _style(kind: str) -> str:
@@ -183,21 +179,20 @@ _VERDICTS = {
 }
 
 
-def verdict(found: Claim, goal: str, holds: bool | None) -> str:
+def verdict(found: Claim, goal: Fraction, holds: bool | None) -> str:
     """Whether ε ≤ ``goal`` was proved, and by how much it holds or fails."""
     given = ", ".join(f"{SYMBOLS[name]} = {value}" for name, value in found.question.given)
-    lines = [f"ε ≤ {goal} at {given} {_VERDICTS[holds]}", f"  bound     [{found.lower!r}, {found.upper!r}]"]
-    if holds is not None and math.isfinite(found.upper):
-        away = float(goal) - (found.upper if holds else found.lower) if "/" not in goal else math.nan
-        if not math.isnan(away):
-            lines.append(f"  margin    {away:+.6g}")
+    lines = [f"ε ≤ {shortest(goal)} at {given} {_VERDICTS[holds]}", f"  bound     [{found.lower!r}, {found.upper!r}]"]
+    end = found.upper if holds else found.lower
+    if holds is not None and math.isfinite(end):
+        lines.append(f"  margin    {near(goal - Fraction(end)):+.6g}")
     lines.append(f"  of        {found.mechanism}")
     return "\n".join(lines)
 
 
-def verdict_as_json(found: Claim, goal: str, holds: bool | None) -> str:
+def verdict_as_json(found: Claim, goal: Fraction, holds: bool | None) -> str:
     """{holds, epsilon, claim}; ``holds`` is null when it was not decided."""
-    return json.dumps({"holds": holds, "epsilon": goal, "claim": json.loads(found.to_json())}, ensure_ascii=False)
+    return json.dumps({"holds": holds, "epsilon": shortest(goal), "claim": json.loads(found.to_json())}, ensure_ascii=False)
 
 
 def check(outcome: Check) -> str:

@@ -11,6 +11,7 @@ import click
 
 import tightrope as tr
 from tightrope.cli import asked, show
+from tightrope.cli.waiting import waiting
 from tightrope.errors import BadParameter, Undecided
 from tightrope.numerics.exact import nonnegative
 
@@ -37,15 +38,14 @@ def calibrate(expr: str | None, sampler: str, as_json: bool, **options: Any) -> 
       tightrope calibrate --sample-rate 0.01 --steps 10000 --epsilon 1 --delta 1e-5
       tightrope calibrate --noise-multiplier 1 --sample-rate 0.01 --epsilon 1 --delta 1e-5
     """
-    flags = {name: options.pop(name) for name in asked.TRAINING}
-    given = {name: value for name, value in flags.items() if value is not None}
-    if (expr is None) == (not given):
-        raise BadParameter("EXPR", expr, "with one ? or training flags must be given, and not both")
-    if expr is not None:
-        found, what = tr.calibrate(expr, **options), "value"
-    else:
-        run, what = _missing(given, sampler)
-        found = tr.calibrate(run, integer=what == "steps", **options)
+    given = asked.told_flags(options)
+    asked.one_of_both(expr, given, "EXPR with one ?")
+    with waiting("calibrating"):
+        if expr is not None:
+            found, what = tr.calibrate(expr, **options), "value"
+        else:
+            run, what = _missing(given, sampler)
+            found = tr.calibrate(run, integer=what == "steps", **options)
     click.echo(show.calibration_as_json(found) if as_json else show.calibration(found, what.replace("_", " ")))
 
 
@@ -59,9 +59,10 @@ def _missing(given: dict[str, str], sampler: str) -> tuple[Callable[[Fraction], 
     }
     names = [name for name, absent in lacking.items() if absent]
     if len(names) != 1:
-        raise BadParameter(
-            "training flags", ", ".join(given), f"must leave exactly one open, not {len(names)}",
-            hint="Leave out --noise-multiplier, the rate or the steps.",
+        open_ones = ", ".join(asked.flag(name) for name in names) or "none"
+        raise click.UsageError(
+            f"The training flags must leave exactly one thing open, which is then found; they leave {open_ones}. "
+            "Leave out either --noise-multiplier, the rate or the steps."
         )
     (name,) = names
     return (lambda value: tr.dpsgd(**{**given, name: value}, sampler=sampler)), name
@@ -83,35 +84,38 @@ def check(claim: str | None, sampler: str, epsilon: str | None, delta: str | Non
       tightrope check certificate.json
       tightrope check "gaussian(sigma=1).poisson(0.01) * 10000" --epsilon 6.2 --delta 1e-5
     """
-    given = {name: value for name, value in flags.items() if value is not None}
-    if (claim is None) == (not given):
-        raise BadParameter("FILE_OR_EXPR", claim, "or training flags must be given, and not both")
+    given = asked.told_flags(flags)
+    asked.one_of_both(claim, given, "FILE or EXPR")
     if claim is not None and epsilon is None and delta is None:
         _file(Path(claim), as_json)
         return
     if epsilon is None or delta is None:
-        raise BadParameter("--epsilon", epsilon, "and --delta must both be given with a mechanism")
+        raise click.UsageError("To check a mechanism, give both --epsilon and --delta.")
     ran = tr.parse(claim) if claim is not None else asked.trained(given, sampler)
-    found = tr.epsilon(ran, delta=delta)
+    goal = nonnegative("--epsilon", epsilon)
+    with waiting("proving"):
+        found = tr.epsilon(ran, delta=delta)
     try:
-        holds: bool | None = found <= nonnegative("--epsilon", epsilon)
+        holds: bool | None = found <= goal
     except Undecided:
         holds = None
-    click.echo(show.verdict_as_json(found, epsilon, holds) if as_json else show.verdict(found, epsilon, holds))
+    click.echo(show.verdict_as_json(found, goal, holds) if as_json else show.verdict(found, goal, holds))
     if not holds:
-        raise click.exceptions.Exit(asked.DoesNotMeet.exit_code)
+        raise click.exceptions.Exit(asked.DOES_NOT_MEET)
 
 
 def _file(path: Path, as_json: bool) -> None:
     """Prove a certificate again."""
     try:
         text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as wrong:
+    except (OSError, ValueError) as wrong:
+        why = wrong.strerror if isinstance(wrong, OSError) else "not text"
         raise BadParameter(
-            "FILE_OR_EXPR", str(path), f"cannot be read as a certificate ({wrong})",
+            "FILE_OR_EXPR", str(path), f"cannot be read as a certificate ({why})",
             hint="To check a mechanism, also give --epsilon and --delta.",
         ) from None
-    outcome = tr.check(text)
+    with waiting("proving again"):
+        outcome = tr.check(text)
     click.echo(show.check_as_json(outcome) if as_json else show.check(outcome))
     if not outcome:
-        raise click.exceptions.Exit(asked.DoesNotMeet.exit_code)
+        raise click.exceptions.Exit(asked.DOES_NOT_MEET)

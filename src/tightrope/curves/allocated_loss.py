@@ -1,7 +1,7 @@
 """The loss of a Gaussian answer in one of t places, chosen at random: the exact pair of random allocation.
 
-Against no answer at all the density is Λ, the mean of t lognormal variables. Removing the record costs E[(Λ − e^ε)₊], adding
-it e^ε·E[(e^{−ε} − Λ)₊], both under the law without the record.
+Against no answer at all the density is Λ, the mean of t lognormal variables. Removing the record costs E[(Λ − e^ε)₊],
+adding it e^ε·E[(e^{−ε} − Λ)₊], both under the law without the record.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ class Density:
     def moments(self) -> list[tuple[int, Ball]]:
         """ln E[Λ^α] at some whole orders."""
         with precision(_BITS):
-            return [(a, allocation_cumulant(self.steps, a, lambda k: self.base.cumulant(Fraction(k - 1)))) for a in _ORDERS]
+            return [
+                (a, allocation_cumulant(self.steps, a, lambda k: self.base.cumulant(Fraction(k - 1)))) for a in _ORDERS
+            ]
 
     @cached_property
     def spread(self) -> float:
@@ -148,7 +150,9 @@ def loss_of_allocation(c: Loss, steps: int) -> Loss | None:
     if found is None or not isinstance(found[0], NormalPair) or found[0].mu_squared.rational == 0:
         return None
     density = Density(found[0], steps, str(found[0].mu_squared))
-    return Loss(((AllocatedPair(density, False), 1),), ((AllocatedPair(density, True), 1),)) if _quick(density) else None
+    return (
+        Loss(((AllocatedPair(density, False), 1),), ((AllocatedPair(density, True), 1),)) if _quick(density) else None
+    )
 
 
 def _quick(density: Density) -> bool:

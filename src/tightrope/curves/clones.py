@@ -1,8 +1,8 @@
 """Clones: the pair that dominates a shuffled local randomizer.
 
-Every other user's report is, with some chance, a clone of the first user's: as likely a report on either of the two data
-in question. With C clones, A of them like the first datum, the shuffler shows (A + Δ, C − A + 1 − Δ) or the mirror image,
-where Δ tells which report the user made. The loss of counts (a, b) is ln((e^{ε₀}a + b)/(a + e^{ε₀}b)), which gives
+Every other user's report is, with some chance, a clone of the first user's: as likely a report on either of the two
+data in question. With C clones, A of them like the first datum, the shuffler shows (A + Δ, C − A + 1 − Δ) or the mirror
+image, where Δ tells which report the user made. The loss of counts (a, b) is ln((e^{ε₀}a + b)/(a + e^{ε₀}b)), so that
 
 δ(ε) = w·D(1 + e^ε)·E[(S_M/M − r)₊],  D = tanh(ε₀/2), r = tanh(ε/2)/D,
 
@@ -51,7 +51,7 @@ def blanket(users: int, chance: Real, weight: Real) -> Clones:
 
 @dataclass(frozen=True)
 class ClonesPair(Pair):
-    """The best of several decompositions into clones, and of the unshuffled report, at each ε. Equal keys are merged."""
+    """The best of several decompositions into clones, and of the plain report, at each ε. Equal keys are merged."""
 
     key: Hashable
     epsilon: Real = field(compare=False)
@@ -107,7 +107,7 @@ class ClonesPair(Pair):
         """For several copies, a law on a grid, which dominates."""
         return self.call if copies == 1 else gridded_call(_points(self), copies)
 
-    def transform(self) -> Transform:
+    def transform(self) -> Transform | None:
         """That of a law on a grid, which dominates."""
         return _on_grid(self).transform()
 

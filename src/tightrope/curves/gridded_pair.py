@@ -41,15 +41,13 @@ class GridPoints:
     def both(
         cls, spread: float, forward: Callable[[Fraction], Ball], backward: Callable[[Fraction], Ball]
     ) -> tuple[GridPoints, GridPoints]:
-        """The points of a profile and of its reverse, each as far as it is not tiny: the rest counts as certain loss."""
+        """The points of a profile and of its reverse, each until it is tiny: the rest counts as certain loss."""
         unit = _short(spread / _FINE)
         one, other = (_listed(unit, _LONGEST, _CUT, profile) for profile in (forward, backward))
         return cls(unit, (*_dual(unit, other[1:]), *one)), cls(unit, (*_dual(unit, one[1:]), *other))
 
 
-def _listed(
-    unit: Fraction, end: int, least: Ball, profile: Callable[[Fraction], Ball]
-) -> list[tuple[int, Ball]]:
+def _listed(unit: Fraction, end: int, least: Ball, profile: Callable[[Fraction], Ball]) -> list[tuple[int, Ball]]:
     """From ε = 0 on, as long as δ is not below ``least``."""
     found = [(0, profile(Fraction(0)))]
     step = 1

@@ -57,7 +57,7 @@ class AllocatedRenyi(Renyi):
         return 2
 
     @property
-    def top(self) -> Fraction:  # type: ignore[override]  # found from the base
+    def top(self) -> Fraction:
         """The last whole order that is summed."""
         known = MOST_ORDERS if self.base.top is None else min(floor(self.base.top), MOST_ORDERS)
         return Fraction(max(known, 2))
@@ -97,8 +97,8 @@ def renyi_of_allocation(c: Renyi, steps: int) -> Renyi:
 
 
 def sharing_cuts(c: Loss, steps: int, times: int) -> list[tuple[Fraction, ...]]:
-    """Where the largest answer is cut into cells, in standard deviations: for one epoch many cuts at once; for more, one
-    cut at a time, so that the epochs' outcomes can be counted. Around the largest of all and the record's own."""
+    """Where the largest answer is cut into cells, in standard deviations, around the largest of all and the record's
+    own: for one epoch many cuts at once; for more, one cut at a time, so that the epochs' outcomes can be counted."""
     found = single(c)
     if found is None or not isinstance(found[0], NormalPair):
         return []

@@ -42,7 +42,7 @@ class ShuffledBatches(Mechanism):
 
 @dataclass(frozen=True, init=False, repr=False)
 class Allocated(Mechanism):
-    """``part`` run ``steps`` times; each record takes part in one run, chosen uniformly and independently of the others.
+    """``part`` run ``steps`` times; each record takes part in one run, chosen uniformly, whatever the others choose.
 
     >>> from tightrope.mechanisms.gaussian import Gaussian
     >>> print(Gaussian(1).allocated(100))
@@ -54,7 +54,9 @@ class Allocated(Mechanism):
 
     def __init__(self, part: Mechanism, steps: Number) -> None:
         object.__setattr__(self, "part", _base(part, "allocated"))
-        object.__setattr__(self, "steps", count("steps", steps, 1, "It is the number of runs that records choose from."))
+        object.__setattr__(
+            self, "steps", count("steps", steps, 1, "It is the number of runs that records choose from.")
+        )
 
     @property
     def children(self) -> tuple[Mechanism, ...]:

@@ -84,5 +84,3 @@ def _chances(m: RandomizedResponse, c: Pure) -> tuple[Real, Real] | None:
     if other > m.p and k > 2:
         return None  # the true answer is the rarest: not a uniform report and a true one
     return real(2 * other), real(1 - (k - 2) * Fraction(other))
-
-

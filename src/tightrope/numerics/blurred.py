@@ -138,7 +138,8 @@ class BlurredSum:
         at = float(t)
         tilts = self._saddles.tilts(at)
         scale = tilts.log_moment - at * x
-        density = scale - math.log(2 * math.pi * tilts.curvature) / 2 - log_call
+        # ln of about density/call, at a saddle of the law or, near the top, of the call
+        density = max(scale - math.log(2 * math.pi * tilts.curvature) / 2 - log_call, 2 * math.log(at))
         cost = 60 + sum(transform.node_cost(copies) for transform, copies in self._parts)
         for _ in range(8):
             blur = short(min(math.exp((math.log(relative) - density) / 2), 0.05 * math.sqrt(tilts.curvature), 1.0))

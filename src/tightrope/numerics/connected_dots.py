@@ -1,8 +1,8 @@
 """Connect the dots: from upper bounds of a profile at finitely many ε, a law whose profile lies above it everywhere.
 
-γ ↦ H_γ is convex, so the chords between upper bounds at γ_i = e^{ε_i} overstate it, and if they are convex themselves they
-are the profile of a pair: with slopes s_i the loss is ε_i with mass γ_i(s_i − s_{i−1}) under P, and ∞ with mass H at the
-last point (Doroshenko et al. 2022). Points that would break convexity are left out, which only overstates.
+γ ↦ H_γ is convex, so the chords between upper bounds at γ_i = e^{ε_i} overstate it, and if they are convex themselves
+they are the profile of a pair: with slopes s_i the loss is ε_i with mass γ_i(s_i − s_{i−1}) under P, and ∞ with mass H
+at the last point (Doroshenko et al. 2022). Points that would break convexity are left out, which only overstates.
 """
 
 from __future__ import annotations
@@ -71,6 +71,6 @@ def _slope(unit: Fraction, one: _Dot | None, other: _Dot) -> Ball:
 def _masses(unit: Fraction, kept: Sequence[_Dot]) -> list[Ball]:
     """γ_i(s_i − s_{i−1}) for every dot."""
     with precision(ctx.prec + _GUARD):
-        slopes = [_slope(unit, one, other) for one, other in pairwise([None, *kept])]
+        slopes = [_slope(unit, None, kept[0]), *(_slope(unit, one, other) for one, other in pairwise(kept))]
         changes = [after - before for before, after in pairwise([*slopes, Ball(0)])]
         return [ball(unit * dot.step).exp() * change for dot, change in zip(kept, changes, strict=True)]

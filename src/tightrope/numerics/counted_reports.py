@@ -1,9 +1,9 @@
 """How many of n reports fall into an event: Bin(n, o), or Bin(n−1, o) + Bernoulli(t) when one user holds another datum.
 
 Against Q = Bin(n, o) the density of the other law is λ(j) = (t/o)(j/n) + ((1−t)/(1−o))(1 − j/n), which rises with j, so
-hockey-sticks are sums of b(j)(λ(j) − γ)₊ and b(j)(1 − γλ(j))₊. They are bounded from below over blocks of counts: b is at
-least its smaller end, λ at least its first value and at most its last. The blocks do not depend on γ, so the bounds are
-convex in γ as profiles are.
+hockey-sticks are sums of b(j)(λ(j) − γ)₊ and b(j)(1 − γλ(j))₊. They are bounded from below over blocks of counts: b is
+at least its smaller end, λ at least its first value and at most its last. The blocks do not depend on γ, so the bounds
+are convex in γ as profiles are.
 """
 
 from __future__ import annotations
@@ -55,9 +55,7 @@ class CountedReports:
                 ways = all_ways - Ball(j + 1).lgamma() - Ball(n - j + 1).lgamma()
                 return (ways + j * yes + (n - j) * no).exp()
 
-            return [
-                (mass(a).min(mass(b)) * (b - a + 1), start + slope * a, start + slope * b) for a, b in self._ends()
-            ]
+            return [(mass(a).min(mass(b)) * (b - a + 1), start + slope * a, start + slope * b) for a, b in self._ends()]
 
     def _ends(self) -> list[tuple[int, int]]:
         """First and last count of each block, chosen by floats: any are valid."""

@@ -1,12 +1,12 @@
 """The mean of t lognormal densities: E[(γ − Λ)₊] for Λ = (W_1 + … + W_t)/t, W = e^{μX − μ²/2}, X normal.
 
-Λ is the density of a Gaussian answer in one of t places, at random, against none. With φ(z) = E[e^{−zW}] and B = 2π/η the
-trapezoidal rule on Re s = c > 0 returns all shifts at once,
+Λ is the density of a Gaussian answer in one of t places, at random, against none. With φ(z) = E[e^{−zW}] and B = 2π/η
+the trapezoidal rule on Re s = c > 0 returns all shifts at once,
 
 (η/2π) Σ_k e^{s_kγ}φ(s_k/t)^t/s_k² = Σ_j put(γ + jB)e^{−cjB},  put(γ) = E[(γ − Λ)₊].
 
-For j > 0 put(x) = x − 1 + call(x) and call falls; for j < 0 put(x) ≤ e^{vx}φ(v/t)^t/(ev) for every v > c, and put = 0 for
-x ≤ 0. φ is a sum along Im x = −d: in the strip −2d ≤ Im x ≤ 0, 2dμ ≤ π/2, the integrand is at most e^{v²/2} times a
+For j > 0 put(x) = x − 1 + call(x) and call falls; for j < 0 put(x) ≤ e^{vx}φ(v/t)^t/(ev) for every v > c, and put = 0
+for x ≤ 0. φ is a sum along Im x = −d: in the strip −2d ≤ Im x ≤ 0, 2dμ ≤ π/2, the integrand is at most e^{v²/2} times a
 normal density. Nodes beyond the last: |φ(a + iy)| ≤ e^{θ²/2μ²}φ(a·cos θ + y·sin θ), which falls in y.
 """
 
@@ -15,6 +15,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from flint import ctx
@@ -61,9 +63,8 @@ class MeanDensity:
 
     def put_at_most(self, gamma: Ball) -> Ball:
         """E[(γ − Λ)₊] ≤ e^{vγ}φ(v/t)^t/(ev), where floats choose v."""
-        log_phi, at = _log_transform(self._float_mu(), self.steps), float(gamma.mid())
-        tilts = [float(v) for v in _TILTS if v <= _MOST_BITS * self.steps]
-        v = Ball(min(tilts, key=lambda v: v * at + log_phi(v) - math.log(v)))
+        logs = _log_table(self._float_mu(), self.steps) + _TILTS * float(gamma.mid()) - np.log(_TILTS)
+        v = Ball(float(_TILTS[np.where(_MOST_BITS * self.steps >= _TILTS, logs, np.inf).argmin()]))
         return (v * gamma + self.steps * self._real(v / self.steps).log() - 1).exp() / v
 
     def _both(self, gamma: Ball) -> tuple[Ball, Ball]:
@@ -99,10 +100,15 @@ class MeanDensity:
         return log.exp() / v / ((v - c) * period).expm1()
 
     def _real(self, u: Ball) -> Ball:
-        """An upper bound of φ(u) for u > 0, by the trapezoidal rule on the real line."""
+        """An upper bound of φ(u) for u > 0, by the trapezoidal rule on the real line: good to 2^−40/t relatively."""
+        with precision(128 + self.steps.bit_length()):
+            return self._real_sum(u)
+
+    def _real_sum(self, u: Ball) -> Ball:
         mu = self.mu.ball()
         width = (Ball.pi() / (2 * mu)).min(Ball(4)).lower()
-        reach = ctx.prec * math.log(2) / 2 + float(u.mid())  # φ(u) is about e^{−u}
+        size = _log_transform(self._float_mu(), 1)(float(u.mid()))
+        reach = 28 + math.log(self.steps) - size
         h = Ball(float(width.mid()) * 6 / (reach + 9))
         last = math.ceil(math.sqrt(2 * reach) / float(h.mid())) + 1
         total = Ball(0)
@@ -157,6 +163,13 @@ class MeanDensity:
         return _Nodes(c, eta, tuple(values), (log.exp() * 2 / (eta * end)).upper())
 
 
+@lru_cache(maxsize=16)
+def _log_table(mu: float, steps: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """ln φ(v/t)^t at all tilts, in floats."""
+    log_phi = _log_transform(mu, steps)
+    return np.array([log_phi(float(v)) for v in _TILTS])
+
+
 def _log_transform(mu: float, steps: int) -> Callable[[float], float]:
     """u ↦ ln φ(u/t)^t in floats."""
     x = np.linspace(-30, 12, 841)
@@ -180,30 +193,31 @@ class _Plan:
             raise NotCertified("a mean of densities", f"no plan for μ = {mu:.3g} at γ = {gamma:.3g}")
         log_phi = _log_transform(mu, steps)
         reach = 0.4 * bits + 8
-        logs = [log_phi(v) for v in _TILTS]
-        low = 0.0  # put(low) is below e^{−2·reach}: it comes back times e^{cB}, and cB = reach
-        for at in gamma * (1 - np.geomspace(1, 1e-9, 300)):
-            if min(v * at + k for v, k in zip(_TILTS, logs, strict=True)) > -2 * reach:
-                break
-            low = float(at)
+        logs = _log_table(mu, steps)
+        # put(low) is below e^{−2·reach}: it comes back times e^{cB}, and cB = reach
+        places = gamma * (1 - np.geomspace(1, 1e-9, 300))
+        small = (places[:, None] * _TILTS + logs).min(axis=1) <= -2 * reach
+        low = float(places[small].max(initial=0.0))
         self.index = math.ceil(2 * math.log2(min(gamma * 1.0000001, (gamma - low) * 1.05)))
         period = 2.0 ** (self.index / 2)
         self.eta, self.c = 2 * math.pi / period, reach / period
         self.second = self.c * 2
         if gamma > period:
-            wide = [(k - v * (period - gamma), float(v)) for v, k in zip(_TILTS, logs, strict=True) if v > 1.05 * self.c]
-            self.second = min(wide, default=(0.0, self.second))[1]
+            wide = np.where(1.05 * self.c < _TILTS, logs - _TILTS * (period - gamma), np.inf)
+            self.second = max(float(_TILTS[wide.argmin()]), self.second)
         lost = max(0.0, self.c * gamma + log_phi(self.c))
         self.reach = reach + lost
         if self.reach + self.c / steps > _MOST_BITS:
             raise NotCertified("a mean of densities", "the put is too small for its nodes")
-        self.bits = 16 * math.ceil((self.reach + self.c / steps + 60) / math.log(2) / 16)
+        self.bits = 64 * math.ceil((self.reach + self.c / steps + 60) / math.log(2) / 64)  # rounded to share nodes
         self.theta, self.count = self._ends(log_phi, steps, -reach - self.c * gamma)
 
     def _ends(self, log_phi: Callable[[float], float], steps: int, floor: float) -> tuple[float, int]:
         """The least number of nodes after which the proved tail is small, and the turn that proves it."""
-        turns = sorted({min(1.3, self.mu * u / math.sqrt(steps)) for u in (1, 2, 4, 6, 8, 10, 12, 14, 17, 20, 24, 32, 48)})
-        for count in (int(24 * 1.2**i) for i in range(40)):
+        turns = sorted(
+            {min(1.3, self.mu * u / math.sqrt(steps)) for u in (1, 2, 4, 6, 8, 10, 12, 14, 17, 20, 24, 32, 48)}
+        )
+        for count in (int(24 * 1.4**i) for i in range(22)):
             y = self.eta * count
             for theta in turns:
                 bound = steps * theta**2 / (2 * self.mu**2)

@@ -49,10 +49,7 @@ class RandomSigns:
     def _window(self, r: Ball) -> tuple[int, int] | None:
         """Between which m almost all of the sum lies, by floats: M tilted by the rate at which φ falls."""
         p, at = float(self.chance.ball().mid()), float(r.mid())
-        if not 0 < at < 1 - 1e-12:
-            fall = 1.0 if at <= 0 else 0.5
-        else:
-            fall = math.exp(-_float_rate(at))
+        fall = math.exp(-_float_rate(min(at, 1 - 1e-12)))
         tilted = p * fall / (1 - p + p * fall)
         reach = 0.7 * ctx.prec + 8  # ln 2 for every bit
         n = self.draws - 1

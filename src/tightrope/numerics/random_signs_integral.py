@@ -1,7 +1,8 @@
 """The average of many signs, by one integral.
 
 Σ P[M = m]·E[(S_m/m − r)₊] = E[T₊]/(np), where T = a − b − r(a + b) and (a, b) counts the signs + and − of n draws, each
-of them with chance p/2: P[M = m]/m = P[Bin(n, p) = m]/(np). One draw has the transform M(s) = 1 − p + p·e^{−rs}cosh s, and
+of them with chance p/2: P[M = m]/m = P[Bin(n, p) = m]/(np). One draw has the transform M(s) = 1 − p + p·e^{−rs}cosh s,
+and
 
 E[T₊] = (1/2π)∫ M(s)ⁿ/s² dy,  s = t + iy, t > 0.
 
@@ -15,7 +16,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-
 
 from tightrope.numerics.balls import Ball, ComplexBall, between
 
@@ -105,7 +105,8 @@ class _Rule:
 
 
 def _plan(draws: int, p: float, r: float) -> tuple[float, _Plan | None]:
-    """The place of a line, and how to sum along it if that is short: a line through the saddle of n·ln M(s) − 2 ln s, and a step short enough for the aliases. Floats only."""
+    """The place of a line, through the saddle of n·ln M(s) − 2 ln s, and a step fine enough for the aliases, if the sum
+    is short. Floats only."""
 
     def log_m(s: float) -> float:
         return math.log1p(p * (math.expm1(-r * s) + math.exp(-r * s) * 2 * math.sinh(s / 2) ** 2))

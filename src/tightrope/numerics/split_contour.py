@@ -9,6 +9,7 @@ from fractions import Fraction
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, between, precision
 from tightrope.numerics.contour import ContourSum, Plan
+from tightrope.numerics.contour_floats import searching
 from tightrope.numerics.contour_lines import FloatLine
 from tightrope.numerics.transform import Transform
 from tightrope.numerics.transforms_sampled_rule import short
@@ -31,6 +32,7 @@ class SplitSum(ContourSum):
         with precision(80):
             self._log_scale = float(scale().log().mid())
 
+    @searching
     def estimate(self, x: float) -> float:
         """About ln of the call at x."""
         smooth, known = self._log_smooth(x), self._log_known(x)
@@ -74,6 +76,7 @@ class SplitSum(ContourSum):
             value = self._known(Ball(x))
         return float(value.mid().log()) if value.mid() > 0 else -math.inf
 
+    @searching
     def root(self, log_target: float) -> float:
         """About the x at which the call is e^log_target: it falls, so by secants and halving."""
         low, high = 0.0, 1.0
@@ -93,6 +96,7 @@ class SplitSum(ContourSum):
                 break
         return x
 
+    @searching
     def plan(self, x: float, relative: float = 1e-11, spread: float = 0.0) -> Plan:
         """A plan for the contour, which need only be as accurate as its share in the whole asks."""
         share = math.exp(min(self._log_smooth(x) - self.estimate(x), 0.0))

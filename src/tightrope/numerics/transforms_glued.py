@@ -100,7 +100,7 @@ class GluedNormalTransform(Transform):
         return self._in_groups(t, self._log_moments)
 
     def _in_groups(self, t: Floats | Sequence[float], evaluate: Callable[[Floats], Floats]) -> Floats:
-        """Few t at a time share their nodes, and none whose integrals are of very different size."""
+        """Few t at a time share their nodes, and none whose integrals are of very different size; ∞ out of reach."""
         import numpy as np
 
         at = np.abs(np.asarray(t, dtype=np.float64) + 0.5) - 0.5
@@ -109,8 +109,11 @@ class GluedNormalTransform(Transform):
         with np.errstate(all="ignore"):
             while order:
                 least = self._log_least(float(at[order[0]]))
-                few = [i for i in order[:_TOGETHER] if self._log_least(float(at[i])) < least + _TOGETHER]
-                result[few] = evaluate(at[few])
+                few = [i for i in order[:_TOGETHER] if self._log_least(float(at[i])) <= least + _TOGETHER]
+                try:
+                    result[few] = evaluate(at[few]) if math.isfinite(least) else math.inf
+                except NotCertified:
+                    result[few] = math.inf
                 order = order[len(few) :]
         return result
 

@@ -48,8 +48,24 @@ class SampledLaplaceTransform(Transform):
         return Ball(1)
 
     def log_real(self, t: Fraction) -> Ball:
-        """ln G, by the rule of ``line``."""
-        return self.line(t, Fraction(0), 0)[0] if self._power(t) not in (0, 1) else Ball(0)
+        """ln G, by the rule of ``line``, or far out by partial integration."""
+        power = self._power(t)
+        if power in (0, 1):
+            return Ball(0)
+        try:
+            near = self.line(t, Fraction(0), 0)[0]
+        except NotCertified:
+            near = Ball.nan()
+        if near.rad() < Ball(2) ** (8 - ctx.prec):
+            return near
+        with precision(ctx.prec + _GUARD):
+            far = FarLaplace(self._reach, self._rate, power)
+            beyond = far.log_scale + far.moment().log()
+            if beyond.is_finite() and not near.rad() < beyond.rad():
+                return beyond
+        if not near.is_finite():
+            raise NotCertified("a sampled Laplace transform", f"no rule reaches the power {float(power):.3g}")
+        return near
 
     def _number(self, power: float, y: float, nats: float) -> tuple[int, float]:
         """How many Gauss-Legendre nodes for an error of e^−nats, and the ellipse's parameter: a choice, in floats."""
@@ -90,29 +106,36 @@ class SampledLaplaceTransform(Transform):
 
         power = self._power(t)
         with precision(128):
-            total = self.log_real(t).exp()
-            far = FarLaplace(self._reach, self._rate, power, total)
+            known = self.log_real(t)
+            log, unsure = known.mid(), known.rad()  # everything is divided by e^mid: off by e^rad − 1 of φ
+            far = FarLaplace(self._reach, self._rate, power, log)
             last = self._last_near(far, float(power), eta, count)
-            number, rho = self._number(float(power), float(eta * last), _NATS)
-            terms, logs, scale = self._rule_terms(power, number)
-            near, error = exponential_sums([term / total for term in terms], [log * ball(eta) for log in logs], last)
-            error += 2 * scale * self._error(power, ball(eta * last), number, Fraction(rho)) / total
-            values = near
+            pieces, error = [], Ball(0)
+            if last >= 0:
+                number, rho = self._number(float(power), float(eta * last), _NATS)
+                terms, logs, scale = self._rule_terms(power, number)
+                shares = [term * (-log).exp() for term in terms]
+                near, error = exponential_sums(shares, [at * ball(eta) for at in logs], last)
+                error += 2 * scale * self._error(power, ball(eta * last), number, Fraction(rho)) * (-log).exp()
+                pieces.append(near)
             if last < count:
                 beyond, other = far.nodes(eta, last + 1, count)
-                values, error = np.concatenate([near, beyond]), error.max(other)
-        values, error = values.conj() if self._adding else values, error.upper()
+                pieces.append(beyond)
+                error = error.max(other)
+            error += 2 * unsure.expm1()
+        values, error = np.concatenate(pieces), error.upper()
+        values = values.conj() if self._adding else values
         return FloatNodes(values, error, above(values, error, floor))
 
     def _last_near(self, far: FarLaplace, power: float, eta: Fraction, count: int) -> int:
         """Up to which node the Gauss-Legendre rule is used: a choice."""
-        last = min(16, count)
-        while last < count and not far.best_terms(ball(eta * last))[1] < Ball(2) ** -50:
-            following = min(2 * last, count)
+        last = -1
+        while last < count and not far.best_terms(ball(eta * max(last, 0)))[1] < Ball(2) ** -50:
+            following = min(max(2 * last, 16), count)
             try:
                 self._number(power, float(eta * following), _NATS)
             except NotCertified:
-                return last
+                break
             last = following
         return last
 
