@@ -17,20 +17,20 @@ def crashes(server, address, key, count, seed, writers=2):
         book.create_budget("crashes", rho=10**6)
     stop, told, errors = threading.Event(), [], []
 
-    def write(name):
-        with tr.Ledger.open(address, key=key) as mine:
-            number = 0
-            while not stop.is_set():
-                number += 1
-                while True:
-                    try:
-                        receipt = mine.charge("crashes", EACH, request_id=f"{name}-{number}")
-                        break
-                    except tr.LedgerError as lost:  # retries ended before the server was back: ask again, the same id
-                        errors.append(str(lost))
-                told.append((receipt.request_id, receipt.seq))
+    def write(name, mine):
+        number = 0
+        while not stop.is_set():
+            number += 1
+            while True:
+                try:
+                    receipt = mine.charge("crashes", EACH, request_id=f"{name}-{number}")
+                    break
+                except tr.LedgerError as lost:  # retries ended before the server was back: ask again, the same id
+                    errors.append(str(lost))
+            told.append((receipt.request_id, receipt.seq))
 
-    threads = [threading.Thread(target=write, args=(f"w{n}",)) for n in range(writers)]
+    books = [tr.Ledger.open(address, key=key) for _ in range(writers)]
+    threads = [threading.Thread(target=write, args=(f"w{n}", book)) for n, book in enumerate(books)]
     for thread in threads:
         thread.start()
     choose = random.Random(seed)
@@ -41,8 +41,9 @@ def crashes(server, address, key, count, seed, writers=2):
         time.sleep(choose.uniform(0, 0.02))
         server.crash()
     stop.set()
-    for thread in threads:
+    for thread, book in zip(threads, books, strict=True):
         thread.join()
+        book.close()
     return _judged(address, key, told, count, errors)
 
 

@@ -72,10 +72,11 @@ class Server:
 
     def _other_user(self) -> list[str]:
         if os.geteuid() != 0:
-            return []
-        name = next(u for u in ("postgres", "nobody") if any(p.pw_name == u for p in pwd.getpwall()))
-        os.chown(self._home, pwd.getpwnam(name).pw_uid, pwd.getpwnam(name).pw_gid)
-        return ["setpriv", f"--reuid={name}", f"--regid={pwd.getpwnam(name).pw_gid}", "--clear-groups"]
+            return ["setpriv", "--pdeathsig=QUIT"] if shutil.which("setpriv") else []
+        user = next(p for u in ("postgres", "nobody") for p in pwd.getpwall() if p.pw_name == u)
+        os.chown(self._home, user.pw_uid, user.pw_gid)
+        identity = [f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"]
+        return ["setpriv", *identity, "--pdeathsig=QUIT"]  # it ends with the process that started it
 
     def _run(self, program: str, *arguments: str) -> None:
         command = [*self._user, str(self._bin / program), *arguments]

@@ -222,6 +222,9 @@ COMBINATOR_PARAMETERS: dict[str, Maker] = {
     "dpsgd batch_size": lambda x: tr.dpsgd(1, batch_size=x, dataset_size=100, steps=1),
     "dpsgd dataset_size": lambda x: tr.dpsgd(1, batch_size=1, dataset_size=x, steps=1),
     "dpsgd sampler": lambda x: tr.dpsgd(1, batch_size=1, dataset_size=2, steps=1, sampler=x),
+    "shuffled users": lambda x: tr.RandomizedResponse(1).shuffled(x),
+    "shuffled_batches steps": lambda x: tr.Gaussian(1).shuffled_batches(x),
+    "allocated steps": lambda x: tr.Gaussian(1).allocated(x),
     "parse": lambda x: tr.parse(x),
     "parse argument": lambda x: tr.parse(f"gaussian(sigma={printed(x)})"),
 }

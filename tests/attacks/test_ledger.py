@@ -9,6 +9,8 @@ import pytest
 
 import tightrope as tr
 from tightrope.budget import answers
+from tightrope.budget.costs import approximate_cost, concentrated_cost, pure_cost, renyi_cost, written
+from tightrope.budget.entries import Request
 from tightrope.mechanisms.base import Mechanism
 
 F = Fraction
@@ -278,3 +280,69 @@ def test_what_a_budget_says_of_itself(ledger):
     ledger.charge("b", tr.Gaussian(sigma=10).poisson(0.1, relation="replace"))
     assert ledger.signed
     assert "Ledger" in repr(ledger)
+
+
+def test_the_first_answer_stored_is_the_only_one(ledger, monkeypatch):
+    """Two programs ask with one id at once: both get the answer that was stored first."""
+    ledger.create_budget("b", rho=1)
+    inner = []
+
+    def race(*_):
+        if not inner:
+            inner.append(None)
+            inner.append(ledger.release("b", G10, 1, request_id="q"))
+            return 1.5
+        return 2.5
+
+    monkeypatch.setattr(Mechanism, "release", race)
+    assert ledger.release("b", G10, 1, request_id="q") == inner[1] == 2.5
+    assert ledger.amounts("b")["ρ"]["spent"] == F(1, 200)
+    with pytest.raises(tr.LedgerError, match="no such release"):
+        ledger._store.write(Request("answer", "b", refers=0, detail={"answer": 1}))
+
+
+def test_two_recounts_at_once(ledger, monkeypatch):
+    ledger.create_budget("b", rho=1)
+    with monkeypatch.context() as patched:
+        patched.setattr("tightrope.budget.costs.concentrated_cost", lambda _: (F(1, 10), F(0)))
+        ledger.charge("b", G10)
+    before = [e.seq for e in ledger.history()][-1]
+    assert ledger.recount("b")
+    with pytest.raises(tr.LedgerError, match="somebody else"):
+        ledger._store.write(Request("recount", "b", "late", cost="1/200 0", detail={"upto": before}))
+
+
+def test_a_connection_is_not_carried_over_a_fork(ledger):
+    ledger.create_budget("b", rho=1)
+    ledger._store._owner = -1  # as a child process sees it
+    assert ledger.charge("b", G10)
+    ledger._store._owner = -1
+    assert ledger.amounts("b")["ρ"]["spent"] == F(1, 200)
+    assert ledger.verify(ledger.head)
+    assert len(ledger._store._inherited) == 2
+    for connection in ledger._store._inherited:
+        connection.close()
+
+
+def test_long_histories_are_read_in_pieces(quick_path):
+    with tr.Ledger.open(quick_path / "b.db", key=False) as book:
+        book.create_budget("b", rho=100)
+        cost = book.terms("b").cost(G10)
+        requests = [Request("charge", "b", f"r{n}", str(G10), "", written(cost)) for n in range(5500)]
+        book._store._serve(requests)
+        assert [e.seq for e in book.history()] == list(range(5502))
+        assert book.amounts("b")["ρ"]["spent"] == F(5500, 200)
+        told = []
+        assert book.verify(book.head, progress=lambda done, _: told.append(done))
+        assert told == [5000, 5502]
+
+
+def test_filters_and_plans_refuse_what_has_no_price():
+    assert pure_cost(tr.Gaussian(sigma=1)) is None
+    assert approximate_cost(tr.ZCDP("0.1"), None) is None
+    assert renyi_cost(tr.LeakyInput("0.1"), F(2)) is None
+    assert concentrated_cost(tr.RDP({2: 1})) is None
+    budget = tr.Filter(rho="0.001")
+    with pytest.raises(tr.BudgetExceeded, match="the budget: ρ"):
+        budget.charge(G10)
+    assert budget.remaining.upper >= 0.001

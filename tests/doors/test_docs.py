@@ -7,11 +7,12 @@ import sys
 
 import pytest
 from click.testing import CliRunner
+from commands import command as loaded
 from documents import DOCUMENTS, ROOT, blocks, everything
 
 import tightrope as tr
 from tightrope.accounting.text import LEAVES, METHODS
-from tightrope.cli.main import cli
+from tightrope.cli.main import COMMANDS, cli
 from tightrope.theorems import REGISTRY
 
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -23,6 +24,14 @@ def name(path):
 
 def holding(words, language):
     return [path for path in DOCUMENTS if any(words in block for _, block in blocks(path, language))]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Examples may write files: each test has a folder of its own, with a table and a certificate in it."""
+    (tmp_path / "ages.csv").write_text("name,age\n" + "Ada,39\nBea,50\n" * 500, encoding="utf-8")
+    (tmp_path / "certificate.json").write_text(tr.epsilon(tr.Gaussian(1), delta="1e-5").to_json(), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
 
 
 @pytest.mark.parametrize("path", holding(">>>", "python"), ids=name)
@@ -75,13 +84,22 @@ def test_parameters_are_described(leaf):
         assert re.search(rf"`[^`]*\b{parameter}\b", row), f"{parameter} of {leaf.text_name} is not described"
 
 
-def test_commands_and_options_are_described():
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_and_options_are_described(command):
     page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
-    for command in cli.commands.values():
-        assert f"`tightrope {command.name}" in page
-        row = next(line for line in page.splitlines() if f"`tightrope {command.name}" in line)
-        for option in [p for p in command.params if p.param_type_name == "option"]:
-            assert any(f"`{form}" in row for form in option.opts), f"{option.opts} of {command.name} is not described"
+    section = re.split(r"^### ", page.partition(f"\n### tightrope {command}\n")[2], maxsplit=1, flags=re.M)[0]
+    assert section, f"{command} is not described"
+    if "#training-flags" in section:
+        section += page.partition("\n### Training flags\n")[2]
+    for option in [p for p in loaded(command).params if p.param_type_name == "option"]:
+        assert option.help, f"{option.opts} of {command} does not say what it is"
+        assert any(f"`{form}" in section for form in option.opts), f"{option.opts} of {command} is not described"
+
+
+def test_command_reference_is_current():
+    made = runpy.run_path(str(ROOT / "docs" / "make_commands.py"))
+    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    assert made["updated"](page) == page, "run python docs/make_commands.py"
 
 
 @pytest.mark.parametrize("theorem", REGISTRY.values(), ids=list(REGISTRY))
@@ -116,7 +134,7 @@ def test_figure_is_current():
 
 def test_links_lead_somewhere():
     for path in DOCUMENTS:
-        for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8")):
+        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)\s]*)?\)", path.read_text(encoding="utf-8")):
             if not target.startswith("http"):
                 assert (path.parent / target).exists(), f"{name(path)} links to {target}"
 

@@ -12,6 +12,8 @@ import tightrope as tr
 from tightrope.accounting.facts import fact
 from tightrope.curves.blurred_profile import BlurredProfile, blurred_profile
 from tightrope.curves.loss import Loss
+from tightrope.curves.profile import Profile
+from tightrope.curves.ways import Ways
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, precision
 from tightrope.numerics.blurred import BlurPlan, BlurredSum
@@ -165,6 +167,8 @@ def test_beyond_the_largest_loss_only_the_leak_is_left():
     assert blurred.root(0.0) == -np.inf
     unbounded = BlurredSum([(FiniteTransform(THREE), 2), (NormalTransform(real(F(1))), 0)])
     assert unbounded.chernoff(0.1)[1] > 0
+    proof = BlurredProof(blurred._parts, blurred._saddles, blurred.plan(0.3))
+    assert proof.call(Ball("nan")).contains(0.5)
 
 
 def test_parts_without_doubles_are_refused():
@@ -272,3 +276,37 @@ def test_starts_of_searches():
     assert 0 < x < 30 * 0.25
     assert slope < 0
     assert saddle_start(parts, F("1e-9")) is None
+
+
+def test_ways_are_tried_in_turn():
+    class Fails(Profile):
+        def find(self, *_):
+            raise NotCertified("a test", "it always fails")
+
+        prove = epsilon = find
+
+    def unbuilt():
+        raise NotCertified("a test", "it cannot be built")
+
+    ways = Ways((("first", Fails), ("second", unbuilt), ("third", lambda: None), ("last", lambda: PROFILE)))
+    witness = ways.find(F(2))
+    assert witness["way"] == "last"
+    assert ways.prove(F(2), witness).overlaps(PROFILE.prove(F(2), witness))
+    assert ways.epsilon(F("1e-5"))[1]["way"] == "last"
+    assert ways.estimate(F("1e-5")) > 0
+    with pytest.raises(NotCertified):
+        ways.prove(F(2), {**witness, "way": "third"})
+    with pytest.raises(NotCertified):
+        Ways((("first", Fails),)).find(F(2))
+    with pytest.raises(NotCertified):
+        Ways((("third", lambda: None),)).epsilon(F("1e-5"))
+
+
+@pytest.mark.parametrize("delta", ["0.4", "0.01", "1e-7", "1e-12", "1e-40"])
+@pytest.mark.parametrize("mechanism", [tr.Laplace(1) * 3 + tr.Laplace(2) * 2, tr.Laplace(1).poisson("0.1") * 2])
+def test_few_copies_at_any_delta(mechanism, delta):
+    """Down to the last atom, where ε is the largest loss but for a trifle."""
+    claim = tr.epsilon(mechanism, delta)
+    assert claim.tight
+    assert claim.upper - claim.lower <= 1e-6 * claim.upper
+    assert tr.check(claim.to_json())

@@ -84,6 +84,10 @@ def test_laplace_vector_and_moments():
     assert pair.approximate_cumulants([3.0])[0] == pytest.approx(3 * float(truth.renyi(4)), rel=1e-12)
     assert only(tr.Laplace(1).poisson(1, relation="replace")) == only(tr.Laplace(1, 2))
     assert LaplaceExchange(F(1), F(1, 2)).effort == 1
+    assert LaplaceExchange(F(1000), F(1, 2)).cumulant(F(1)) is None  # out of the transform's reach
+    far = LaplaceExchange(F(90), F(1, 2)).cumulant(F(10) ** 9)  # out of its rule's reach: only that it is not negative
+    assert not far < 0
+    assert not far.is_finite()
 
 
 def test_gaussian_moments():
@@ -199,12 +203,15 @@ def test_a_record_that_counts_as_none_is_attained():
 
 
 def test_what_cannot_be_told_apart_or_is_no_single_pair_gives_way():
-    equal = Real(None, lambda: Ball(1) / 2)
-    law = scattered([real(1), real(-1)], [equal, equal])
+    equal = Real(None, lambda: Ball(1) / 3)
+    law = scattered([real(1), ZERO, real(-1)], [equal, equal, equal])
     pair = FinitePair("undecidable", law)
     assert antithetic(pair, pair, F(1, 2)) is None
     same = FinitePair("equal", scattered([Real(None, lambda: Ball(2).log())] * 2, [equal, equal]))
     assert antithetic(same, same, F(1, 2)) is None
+    halves = Real(None, lambda: Ball(1) / 2)
+    two = FinitePair("halves", scattered([real(1), real(-1)], [halves, halves]))
+    assert len(antithetic(two, two, F(1, 2)).law.values) == 2
     one = FinitePair("one", scattered([ZERO], [real(1)]))
     assert antithetic(one, pair, F(1, 2)) is None
     two = fact(tr.Laplace(1) + tr.Gaussian(1), Loss).curve

@@ -12,7 +12,9 @@ import pytest
 from mpmath import exp, mp, mpf
 
 import tightrope as tr
+from tightrope.accounting.facts import fact
 from tightrope.curves.clones import ClonesPair, pure_is_shuffled
+from tightrope.curves.loss import Loss
 from tightrope.curves.pure import Pure
 from tightrope.curves.shuffled_count import loss_attained_by_shuffling
 from tightrope.mechanisms.response import randomized_response_loss
@@ -283,6 +285,14 @@ def test_the_pair_in_balls():
     assert tr.epsilon(tr.Pure(1).shuffled(50) * 2 + tr.Gaussian(10) + tr.Laplace(20), delta=1e-5).route == "exact"
     assert pure_is_shuffled(Pure(ZERO), 50, None) is None
     assert pure_is_shuffled(Pure(UNBOUNDED), 50, None) is None
+
+
+def test_irrational_parameters_are_told_apart():
+    """ln of two ratios that agree to fifteen digits: one must not be answered with the other's number."""
+    near = [tr.Table([p, 1 - p], [1 - p, p]).shuffled(50) for p in (F(3, 4), F(3, 4) + F(1, 10**16))]
+    one, other = (fact(m, Loss).curve.remove[0][0] for m in near)
+    assert one != other
+    assert one == one
 
 
 def test_dots_are_never_below():

@@ -7,13 +7,17 @@ import math
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
-from typing import Any, SupportsFloat
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, SupportsFloat
 
 from tightrope.errors import Undecided
 from tightrope.mechanisms.base import Mechanism
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.exact import exact, near, shortest
 from tightrope.theorems import Kind, Step, bibliography
+
+if TYPE_CHECKING:
+    from tightrope.plotting.figure import Figure
 
 SYMBOLS = {
     "epsilon": "ε",
@@ -181,6 +185,17 @@ class Claim:
         """The sources of the theorems used, each once."""
         keys = dict.fromkeys(step.stated.source.key for step in self.proof)
         return "\n".join(bibliography()[key] for key in keys)
+
+    def plot(self) -> Figure:
+        """The whole curve behind this answer, with its point marked; a notebook shows it.
+
+        >>> from tightrope import Gaussian, epsilon
+        >>> epsilon(Gaussian(sigma=1), delta=1e-5).plot().title
+        'Privacy profile'
+        """
+        # Pictures live upstairs: the door is opened by name when somebody asks, so that accounting needs none of them.
+        drawn: Figure = import_module("tightrope.plotting").of_claim(self)
+        return drawn
 
     def _repr_html_(self) -> str:
         rows = "".join(

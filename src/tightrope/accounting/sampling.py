@@ -19,6 +19,7 @@ from tightrope.curves.renyi import Renyi
 from tightrope.curves.sampled_loss import poisson_loss, single
 from tightrope.curves.sampled_replace import loss_of_poisson_replacement, loss_of_poisson_replacement_by_quantiles
 from tightrope.curves.whole_orders import PoissonRenyi, WithoutReplacementRenyi
+from tightrope.errors import NotCertified
 from tightrope.mechanisms.composed import Grouped, Parallel
 from tightrope.mechanisms.sampled import Poisson, WithoutReplacement, WithReplacement
 from tightrope.numerics.balls import ball
@@ -94,6 +95,15 @@ def drawn(mechanism: WithReplacement, groups: Groups) -> Iterator[Sampled]:
         yield Sampled(Pure, Pure, pure_with_replacement, pure_with_replacement(most[Pure], rate))
 
 
+def _symmetric(known: dict[type, Any]) -> Pair | None:
+    """One symmetric pair that dominates: the loss itself, or the leaky response of a guarantee."""
+    law = known.get(Loss)
+    found = None if law is None or law.add is not None else single(law)
+    if found is None and Approximate in known:
+        found = single(approximate.approximate_is_dominated_by_leaky_response(known[Approximate]))
+    return None if found is None else found[0]
+
+
 @theorem(
     of=Pure, gives=Pure, kind="upper", role="sampling", relation="replace", source=Source("balle2018privacy", "Thm 10")
 )
@@ -110,18 +120,15 @@ def loss_with_replacement(mechanism: WithReplacement, groups: Groups) -> Loss | 
     """δ'(ε') ≤ Σ_j C(m,j)n^{−j}(1−1/n)^{m−j}·δ_j(ε) for e^{ε'} = 1 + η(e^ε − 1) and η = 1 − (1−1/n)^m, δ_j the
     profile of j records exchanged; continued below 0 by duality."""
 
-    def pair(j: int) -> Pair:
-        known = groups(j)
-        law = known.get(Loss)
-        found = None if law is None or law.add is not None else single(law)
-        if found is None:
-            found = single(approximate.approximate_is_dominated_by_leaky_response(known[Approximate]))
-        assert found is not None
-        return found[0]
-
-    one = groups(1)
-    if (Loss not in one or one[Loss].add is not None or single(one[Loss]) is None) and Approximate not in one:
+    if any(_symmetric(groups(j)) is None for j in {1, min(2, mechanism.size), mechanism.size}):
         return None
+
+    def pair(j: int) -> Pair:
+        found = _symmetric(groups(j))
+        if found is None:
+            raise NotCertified("a sample with replacement", f"nothing is known of {j} records exchanged")
+        return found
+
     return Loss(((DrawsPair(mechanism.part, mechanism.size, mechanism.population, pair), 1),))
 
 

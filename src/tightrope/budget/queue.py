@@ -79,6 +79,7 @@ class Queue:
         """Leave nothing behind if nobody else is here."""
         self._local = threading.local()
         with suppress(OSError):
+            self._sweep()
             if set(os.listdir(self._folder)) <= {"lock"}:
                 _remove(f"{self._folder}/lock")
                 os.rmdir(self._folder)

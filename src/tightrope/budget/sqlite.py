@@ -35,6 +35,8 @@ class SQLiteStore(Store):
             raise LedgerError(self.name, "it is a directory, not a ledger")
         self._mutex, self._owner = RLock(), 0
         self._line: Queue | None = None
+        self._opened: sqlite3.Connection | None = None
+        self._inherited: list[sqlite3.Connection] = []
 
     def begin(self, new_signer: Callable[[], Signer | None], present: Callable[[bool], Signer | None]) -> None:
         """Open the file, or found the ledger; ``new_signer`` makes the key of a new one, ``present`` loads it."""
@@ -73,9 +75,11 @@ class SQLiteStore(Store):
 
     @property
     def _connection(self) -> sqlite3.Connection:
-        if self._owner != os.getpid():  # a connection must not be carried over a fork
-            self._opened = self._open()
-            self._owner = os.getpid()
+        if self._owner != os.getpid():  # a connection must not be carried over a fork, nor be closed in the child
+            if self._opened is not None:
+                self._inherited.append(self._opened)
+            self._opened, self._owner = self._open(), os.getpid()
+        assert self._opened is not None
         return self._opened
 
     def _open(self) -> sqlite3.Connection:
@@ -170,9 +174,9 @@ class SQLiteStore(Store):
             self._line.close()
             self._line = None
         with self._lock:
-            if self._owner == os.getpid():
+            if self._opened is not None and self._owner == os.getpid():
                 self._opened.close()
-                self._owner = 0
+                self._opened, self._owner = None, 0
 
     @contextmanager
     def _errors(self) -> Iterator[None]:

@@ -25,6 +25,7 @@ COMMANDS = {
     "tradeoff": ("answers", "The least false-negative rate of an attacker at a false-positive rate."),
     "plot": ("documents", "A picture: profile, tradeoff, renyi, steps, noise or calibration."),
     "report": ("documents", "A statement a privacy reviewer can sign."),
+    "release": ("release", "A private statistic of a column: count, sum, mean, histogram or quantile."),
     "cite": ("answers", "BibTeX of the theorems behind ε at a given δ."),
     "ledger": ("ledger", "Budgets in a file or a database that cannot be overspent."),
     "completion": ("shells", "The script that completes commands in your shell."),

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 DIGITS = "#.12g"
 TIGHT = "yes, only the error of computing it separates the ends"
+GIVEN = {"epsilon": "ε", "delta": "δ", "fpr": "false-positive rate", "omega": "ω"}
 USUAL = ("rdp", "rdp-classic", "zcdp-classic", "advanced", "basic")
+RENYI = "the divergence of this order, evaluated"
 WHY = {
     "exact": "the law of the privacy loss is known, and δ was evaluated on it",
     "optimal": "leaky randomized response is the worst mechanism with these guarantees, and was composed exactly",
@@ -37,12 +39,13 @@ def number(value: float) -> str:
 
 def claim(found: Claim) -> str:
     """An answer in five lines."""
-    given = ", ".join(f"{SYMBOLS[name]} = {value}" for name, value in found.question.given)
-    sign = "=" if found.lower == found.upper else "≤"
-    tight = TIGHT if found.tight else "no, the upper end is safe but may overstate"
+    falls = found.question.ask == "tradeoff"  # a rate of misses: the attacker's side is the lower end
+    sign = "=" if found.lower == found.upper else "≥" if falls else "≤"
+    shown = rounded(found.safe, DIGITS, up=False) if falls else number(found.upper)
+    tight = TIGHT if found.tight else f"no, the {'lower' if falls else 'upper'} end is safe but may overstate"
     return "\n".join(
         [
-            f"{SYMBOLS[found.question.ask]} {sign} {number(found.upper)} at {given} for {found.mechanism}",
+            f"{SYMBOLS[found.question.ask]} {sign} {shown} at {given(found)} for {found.mechanism}",
             f"  bound     [{found.lower!r}, {found.upper!r}]",
             f"  tight     {tight}",
             f"  relation  {found.relation}",
@@ -51,10 +54,16 @@ def claim(found: Claim) -> str:
     )
 
 
+def given(found: Claim) -> str:
+    """The numbers of the question."""
+    return ", ".join(f"{GIVEN.get(name, name)} = {value}" for name, value in found.question.given)
+
+
 def why(found: Claim) -> str:
     """The route in one line, with its sources."""
     sources = dict.fromkeys(str(step.stated.source) for step in found.proof)
-    return WHY.get(found.route, found.route) + (f" ({'; '.join(sources)})" if sources else "")
+    said = RENYI if found.question.ask == "renyi" else WHY.get(found.route, found.route)
+    return said + (f" ({'; '.join(sources)})" if sources else "")
 
 
 def rows_as_json(found: Comparison) -> str:
@@ -63,9 +72,9 @@ def rows_as_json(found: Comparison) -> str:
         [
             {
                 "route": row.route,
-                "value": _finite(row.value),
+                "value": finite(row.value),
                 "kind": row.kind,
-                "loses": _finite(row.loses),
+                "loses": finite(row.loses),
                 "claim": None if row.claim is None else json.loads(row.claim.to_json()),
             }
             for row in found.rows
@@ -74,8 +83,9 @@ def rows_as_json(found: Comparison) -> str:
     )
 
 
-def _finite(value: float) -> float | str:
-    return value if math.isfinite(value) else "inf"
+def finite(value: float) -> float | str:
+    """A number JSON can hold; ∞ is text."""
+    return value if math.isfinite(value) else "inf" if value > 0 else "-inf"
 
 
 def table(found: Comparison) -> None:
@@ -181,8 +191,7 @@ _VERDICTS = {
 
 def verdict(found: Claim, goal: Fraction, holds: bool | None) -> str:
     """Whether ε ≤ ``goal`` was proved, and by how much it holds or fails."""
-    given = ", ".join(f"{SYMBOLS[name]} = {value}" for name, value in found.question.given)
-    lines = [f"ε ≤ {shortest(goal)} at {given} {_VERDICTS[holds]}", f"  bound     [{found.lower!r}, {found.upper!r}]"]
+    lines = [f"ε ≤ {shortest(goal)} at {given(found)} {_VERDICTS[holds]}", f"  bound     [{found.lower!r}, {found.upper!r}]"]
     end = found.upper if holds else found.lower
     if holds is not None and math.isfinite(end):
         lines.append(f"  margin    {near(goal - Fraction(end)):+.6g}")
@@ -192,7 +201,8 @@ def verdict(found: Claim, goal: Fraction, holds: bool | None) -> str:
 
 def verdict_as_json(found: Claim, goal: Fraction, holds: bool | None) -> str:
     """{holds, epsilon, claim}; ``holds`` is null when it was not decided."""
-    return json.dumps({"holds": holds, "epsilon": shortest(goal), "claim": json.loads(found.to_json())}, ensure_ascii=False)
+    said = {"holds": holds, "epsilon": shortest(goal), "claim": json.loads(found.to_json())}
+    return json.dumps(said, ensure_ascii=False)
 
 
 def check(outcome: Check) -> str:

@@ -7,6 +7,7 @@ adding it e^ε·E[(e^{−ε} − Λ)₊], both under the law without the record.
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache, reduce
@@ -31,11 +32,11 @@ _EXACT = 12.0  # standard deviations of the loss up to which a grid uses the int
 
 @dataclass(frozen=True)
 class Density:
-    """Everything about one μ and t: the integral, and the moments where it would be long."""
+    """Everything about one μ and t: the integral, and the moments where it would be long. ``name`` tells μ² exactly."""
 
     base: NormalPair = field(compare=False)
     steps: int
-    name: str
+    name: Hashable
 
     @cached_property
     def mean(self) -> MeanDensity:
@@ -141,7 +142,7 @@ def _points(density: Density) -> tuple[GridPoints, GridPoints]:
     kind="equal",
     role="sampling",
     relation="add-remove",
-    source=Source("chua2024balls", "Sec. 3; docs/theorems.md"),
+    source=Source("chua2024balls", "dominating pair; docs/theorems.md"),
 )
 def loss_of_allocation(c: Loss, steps: int) -> Loss | None:
     """If (P, Q) = (N(μ, 1), N(0, 1)) dominates one run, then the mean over i of P in place i and Q elsewhere against Qᵗ
@@ -149,7 +150,8 @@ def loss_of_allocation(c: Loss, steps: int) -> Loss | None:
     found = single(c)
     if found is None or not isinstance(found[0], NormalPair) or found[0].mu_squared.rational == 0:
         return None
-    density = Density(found[0], steps, str(found[0].mu_squared))
+    square = found[0].mu_squared
+    density = Density(found[0], steps, square if square.rational is None else square.rational)
     return (
         Loss(((AllocatedPair(density, False), 1),), ((AllocatedPair(density, True), 1),)) if _quick(density) else None
     )

@@ -12,35 +12,35 @@ from itertools import pairwise
 
 from tightrope.curves.loss import FinitePair
 from tightrope.numerics.balls import Ball, ball, precision
+from tightrope.numerics.breaks import Breaks
 from tightrope.numerics.finite import scattered
-from tightrope.numerics.real import ZERO, Real, real
+from tightrope.numerics.real import ZERO, Real
 
-_MOST_BITS = 4096
+_MOST_STEPS = 2000
 
 
 def antithetic(forward: FinitePair, backward: FinitePair, rate: Fraction) -> FinitePair | None:
     """The pair of a Poisson sample under replace, from (P, Q) and (Q, P); None where breaks cannot be told apart."""
     steps = _steps(forward, backward)
-    if steps is None:
+    if steps is None or len(steps) > _MOST_STEPS:
         return None
-    rising, masses = [loss for loss, _ in steps], [mass for _, mass in steps]
-    ends, others = _sums(masses), _sums(masses[::-1])
+    rising, last = [loss for loss, _ in steps], len(steps) - 1
+    breaks = Breaks([mass for _, mass in steps])
+    merged = breaks.merged()
+    if merged is None:
+        return None
     values, weights = [], []
     infinite = forward.law.infinite * rate  # where only P is: mass of the first alone, whatever the other does
-    start, i, j = ZERO, 0, 0
-    while i < len(masses) and j < len(masses):
-        order = _compared(ends[i], others[j])
-        if order is None:
-            return None
-        end = ends[i] if order <= 0 else others[j]
-        up, down = rising[i], rising[len(masses) - 1 - j]
-        weight = _weight(end + start * -1, up, rate)
+    start = (0, 0)
+    for end in merged:
+        up, down = rising[start[0]], rising[last - start[1]]
+        weight = _weight(breaks, start, end, up, rate)
         if rate == 1 and down is None and up is not None:
             infinite = infinite + weight
         elif rate < 1 or up is not None:
             values.append(_loss(up, down, rate))
             weights.append(weight)
-        start, i, j = end, i + (order <= 0), j + (order >= 0)
+        start = end
     key = ("antithetic", forward, backward, rate)
     return FinitePair(key, scattered(values, weights, infinite), forward.composes and backward.composes)
 
@@ -66,29 +66,6 @@ def _sorted(pair: FinitePair, sign: int) -> list[tuple[Real, Real]] | None:
     return [live[i] for _, i in keyed]
 
 
-def _sums(masses: list[Real]) -> list[Real]:
-    """The running sums; the last is 1."""
-    found, total = [], ZERO
-    for mass in masses[:-1]:
-        total = total + mass
-        found.append(total)
-    return [*found, real(1)]
-
-
-def _compared(one: Real, other: Real) -> int | None:
-    """−1, 0 or 1; None when many bits do not tell."""
-    if one.rational is not None and other.rational is not None:
-        return (one.rational > other.rational) - (one.rational < other.rational)
-    bits = 128
-    while bits <= _MOST_BITS:
-        with precision(bits):
-            difference = one.ball() - other.ball()
-            if difference > 0 or difference < 0:
-                return 1 if difference > 0 else -1
-        bits *= 4
-    return None
-
-
 def _factor(loss: Real | None, rate: Fraction) -> Ball:
     """1 − q + q·r."""
     return 1 + ball(rate) * (loss.ball().expm1() if loss is not None else Ball(-1))
@@ -100,5 +77,5 @@ def _loss(up: Real | None, down: Real | None, rate: Fraction) -> Real:
     return Real(None, lambda: _factor(up, rate).log() - _factor(down, rate).log())
 
 
-def _weight(width: Real, up: Real | None, rate: Fraction) -> Real:
-    return Real(None, lambda: width.ball() * _factor(up, rate))
+def _weight(breaks: Breaks, start: tuple[int, int], end: tuple[int, int], up: Real | None, rate: Fraction) -> Real:
+    return Real(None, lambda: breaks.width(start, end) * _factor(up, rate))

@@ -137,8 +137,8 @@ def _on_grid(pair: ClonesPair) -> FinitePair:
     kind="upper",
     role="sampling",
     relation="replace",
-    source=Source("feldman2021hiding", "Thm 3.1, proof"),
-    hypotheses=("every user runs an ε₀-DP randomizer once; it may be chosen after seeing the earlier reports",),
+    source=Source("feldman2021hiding", "Sec. 3: reduction to clones"),
+    hypotheses=("every user runs an ε₀-DP randomizer once",),
 )
 def pure_is_shuffled(c: Pure, users: int, base: Pair | None) -> Loss | None:
     """Among n shuffled reports of an ε₀-DP randomizer each of the others is a clone with chance e^{−ε₀}: C ~ Bin(n−1,
@@ -163,7 +163,8 @@ def _amplified(epsilon: Real) -> bool:
 
 
 def _name(epsilon: Real) -> Hashable:
-    return epsilon.rational if epsilon.rational is not None else str(epsilon)
+    """Equal rationals are one number; of others only the same object is."""
+    return epsilon if epsilon.rational is None else epsilon.rational
 
 
 @theorem(

@@ -26,7 +26,7 @@ from tightrope.numerics.real import ZERO, Real
 from tightrope.theorems import Source, theorem
 
 _RATE_BITS = 256
-_MOST_TERMS = 300
+_MOST_TERMS, _MOST_COMPOSED = 300, 16
 _MOST_BITS = 1100
 _FIRST_BITS = 40
 _BEYOND = (24, 12)  # bits by which what is left out is below the value asked for; fewer where that proves nothing
@@ -83,7 +83,7 @@ class DrawsPair(Pair):
 
     def cut(self, bits: int) -> Pair:
         """The pair with what lies beyond the last j kept at ∞: a chance of at most 2^−bits."""
-        rate, kept = self.rate(), self._kept(bits)
+        rate, kept = self.rate(), self.kept(bits)
         shares = [(j, self._share(lambda j=j: self.weight(j), rate)) for j in range(1, kept + 1)]  # type: ignore[misc]  # bound now
         leak = ZERO if kept >= self.size else self._share(lambda: self._beyond(kept), rate)
         pairs = [(share, self.groups(j)) for j, share in shares]
@@ -102,7 +102,8 @@ class DrawsPair(Pair):
         ratio = Ball(self.size - kept - 1) / (Ball(kept + 2) * (self.population - 1))
         return (self.weight(kept + 1) / (1 - ratio)).upper() if ratio < 1 else Ball(1)
 
-    def _kept(self, bits: int) -> int:
+    def kept(self, bits: int) -> int:
+        """The largest j that is not left out when 2^−bits may be."""
         mean, n = self.size / self.population, self.population
         log = self.size * math.log1p(-1 / n) if n > 1 else -math.inf
         j = 0
@@ -176,6 +177,8 @@ class DrawsProfile(Profile):
 
     def _at(self, bits: int) -> Profile:
         if bits not in self._built:
+            if any(isinstance(p, DrawsPair) and p.kept(bits) > _MOST_COMPOSED for p, _ in self.loss.remove):
+                raise NotCertified("a sample with replacement", "too many multiplicities count")
             self._built[bits] = self.evaluate(Loss(*(_cut(parts, bits) for parts in self.loss.directions)))
         return self._built[bits]
 

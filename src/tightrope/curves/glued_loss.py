@@ -14,7 +14,7 @@ from fractions import Fraction
 from tightrope.curves.contour_profile import ContourProfile
 from tightrope.curves.loss import FinitePair, Loss, NormalPair, Pair, merged
 from tightrope.curves.revealed import Revealed
-from tightrope.curves.sampled_loss import SampledPair, log_mixture, single
+from tightrope.curves.sampled_loss import SampledPair, log_mixture, ruled_cumulant, single
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import INFINITY, Ball, ball, precision
 from tightrope.numerics.finite import scattered
@@ -65,8 +65,7 @@ class Glued(SampledPair):
         if self.base.infinite().rational != 0:
             return INFINITY
         known = self.base.glued_cumulant(self.rate, s)
-        transform = self._reached() if known is None else None
-        return known if transform is None else transform.log_real(s)
+        return ruled_cumulant(self.transform, s) if known is None else known
 
     def approximate_cumulants(self, points: Sequence[float]) -> list[float]:
         """The same in floats."""

@@ -5,12 +5,13 @@ With w = 1 − q + q·e^L: removing a record compares (1−q)Q + qP with Q, addi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from tightrope.curves.loss import FinitePair, Loss, NormalPair, Pair, merged
-from tightrope.numerics.balls import INFINITY, Ball, ball
+from tightrope.errors import NotCertified
+from tightrope.numerics.balls import INFINITY, Ball, ball, between
 from tightrope.numerics.finite import scattered
 from tightrope.numerics.real import UNBOUNDED, ZERO, Real
 from tightrope.numerics.transform import Transform
@@ -26,6 +27,20 @@ def _lifted(x: Ball, rate: Fraction) -> Ball:
         if inner <= -1
         else (inner.max(Ball(-1) + Ball(2) ** -4000)).log1p()
     )
+
+
+def ruled_cumulant(transform: Callable[[], Transform | None], s: Fraction) -> Ball | None:
+    """K(s), s > 0, by the rule of a transform; None without one, and beyond its reach only that K is not negative."""
+    try:
+        found = transform()
+    except NotCertified:
+        return None
+    if found is None:
+        return None
+    try:
+        return found.log_real(s)
+    except NotCertified:
+        return between(Ball(0), INFINITY)
 
 
 class SampledPair(Pair):

@@ -15,7 +15,7 @@ from math import inf
 
 from tightrope.curves.antithetic import antithetic
 from tightrope.curves.loss import FinitePair, Loss, NormalPair, Pair
-from tightrope.curves.sampled_loss import poisson_loss, single
+from tightrope.curves.sampled_loss import poisson_loss, ruled_cumulant, single
 from tightrope.numerics.balls import Ball, ball
 from tightrope.numerics.normal import upper_tail
 from tightrope.numerics.real import UNBOUNDED, Real
@@ -61,8 +61,7 @@ class PoissonReplace(Pair):
 
     def cumulant(self, s: Fraction) -> Ball | None:
         """By the rule of the transform."""
-        transform = self.transform()
-        return None if transform is None else transform.log_real(s)
+        return ruled_cumulant(self.transform, s)
 
     def approximate_cumulants(self, points: Sequence[float]) -> list[float]:
         """The same in floats."""

@@ -87,12 +87,12 @@ class AllocatedRenyi(Renyi):
     kind="upper",
     role="sampling",
     relation="add-remove",
-    source=Source("feldman2025allocation", "Sec. 4; docs/theorems.md"),
+    source=Source("feldman2025allocation", "direct analysis; docs/theorems.md"),
 )
 def renyi_of_allocation(c: Renyi, steps: int) -> Renyi:
     """If (P, Q) dominates one run, the mean of P in one place and Q in all others dominates against Qᵗ. Removing, at
-    whole α: E[(mean of e^L)^α] = t^{−α}·α!·[x^α](Σ_k e^{(k−1)D_k}x^k/k!)^t. Adding: D_α ≤ D_{1+(α−1)/t}, since a mean
-    is not below the geometric mean."""
+    whole α: E[(mean of e^L)^α] is t^{−α}·α! times the coefficient of x^α in (Σ_k e^{(k−1)D_k}x^k/k!)^t. Adding: D_α ≤
+    D_{1+(α−1)/t}, since a mean is not below the geometric mean."""
     return c if steps == 1 else AllocatedRenyi(c, steps)
 
 
@@ -118,7 +118,7 @@ def sharing_cuts(c: Loss, steps: int, times: int) -> list[tuple[Fraction, ...]]:
     gives=Loss,
     kind="lower",
     role="sampling",
-    source=Source("chua2024private", "Sec. 4; docs/theorems.md"),
+    source=Source("chua2024private", "lower bound for shuffling; docs/theorems.md"),
     hypotheses=("two records attain the base's law, and all other records are equal to the second",),
 )
 def loss_attained_by_sharing(
@@ -134,7 +134,8 @@ def loss_attained_by_sharing(
     answers = [LargestAnswer(pair.root() * part, steps - 1, cuts) for part in (Fraction(1), near)]
     if not all(answer.known() for answer in answers):
         return None  # floats chose cuts between which nothing happens
-    key = ("largest answer", pair.mu_squared.rational, steps, cuts, near)
+    square = pair.mu_squared
+    key = ("largest answer", square if square.rational is None else square.rational, steps, cuts, near)
     laws = [_compared(*answers), _compared(*answers[::-1])]
     return Loss(((FinitePair((*key, 1), laws[0]), 1),), ((FinitePair((*key, 0), laws[1]), 1),))
 

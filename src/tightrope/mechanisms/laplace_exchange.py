@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tightrope.curves.loss import Pair
+from tightrope.curves.sampled_loss import ruled_cumulant
 from tightrope.numerics.balls import Ball, ball
 from tightrope.numerics.real import Real
 from tightrope.numerics.transform import Transform
@@ -69,9 +70,9 @@ class LaplaceExchange(Pair):
         """The transform has floats of its own."""
         return 1
 
-    def cumulant(self, s: Fraction) -> Ball:
+    def cumulant(self, s: Fraction) -> Ball | None:
         """By the rule of the transform."""
-        return self.transform().log_real(s)
+        return ruled_cumulant(self.transform, s)
 
     def approximate_cumulants(self, points: Sequence[float]) -> list[float]:
         """The same in floats."""

@@ -54,7 +54,7 @@ class Shuffled(Mechanism):
     kind="upper",
     role="sampling",
     relation="replace",
-    source=Source("feldman2021hiding", "Sec. 5; docs/theorems.md"),
+    source=Source("feldman2021hiding", "k-ary response; docs/theorems.md"),
 )
 def response_is_shuffled(m: RandomizedResponse, c: Pure, users: int, base: Pair | None) -> Loss | None:
     """A k-ary response is uniform with chance k/(e^{ε₀} + k − 1), so each other report is one of the two answers in

@@ -140,9 +140,12 @@ class BlurredSum:
         scale = tilts.log_moment - at * x
         # ln of about density/call, at a saddle of the law or, near the top, of the call
         density = max(scale - math.log(2 * math.pi * tilts.curvature) / 2 - log_call, 2 * math.log(at))
+        density = min(density, 2 * math.log(max(at, self._saddles.unit)) + 3)
         cost = 60 + sum(transform.node_cost(copies) for transform, copies in self._parts)
         for _ in range(8):
-            blur = short(min(math.exp((math.log(relative) - density) / 2), 0.05 * math.sqrt(tilts.curvature), 1.0))
+            blur = short(
+                min(math.exp((math.log(relative) - density) / 2), 0.05 * max(math.sqrt(tilts.curvature), 1 / at), 1.0)
+            )
             if not float(blur) > 1e-200:
                 raise NotCertified("a blurred contour", "it lies beyond floats")
             period = self._saddles.period(at, x, log_call + math.log(relative / 8))[0] + 41 * float(blur)

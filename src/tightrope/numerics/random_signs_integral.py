@@ -9,7 +9,8 @@ E[T₊] = (1/2π)∫ M(s)ⁿ/s² dy,  s = t + iy, t > 0.
 The trapezoidal rule with step η returns Σ_j f(jB)e^{tjB}, f(x) = E[(T − x)₊], B = 2π/η; the term j = 0 is wanted, and
 f(x) ≤ e^{−vx}M(v)ⁿ/(ev) for every v > 0 bounds the others. Of the nodes beyond the last one, most are tiny because
 |cosh s|² = cosh²t − sin²y; those near y = πj turn e^{−rs}cosh s by the angle πj(1 − r), which leaves
-|M|² ≤ (1 − p)² + p²c² + 2p(1 − p)c·cos(angle). Only there a part of order r²/100 of the answer is lost.
+|M|² ≤ (1 − p)² + c² + 2(1 − p)c·cos(angle) at one of the two ends c of p·|e^{−rs}cosh s|. Only there a part of order
+r²/100 of the answer is lost.
 """
 
 from __future__ import annotations
@@ -91,16 +92,16 @@ class _Rule:
         if not last < Ball.pi() / 2:
             return rest.upper()
         pi, n, q = Ball.pi(), self.draws, 1 - self.p
-        far = q + self.p * (-self.r * self.t).exp() * (self.t.cosh() ** 2 - last.sin() ** 2).sqrt()
-        bound = rest * (n * (far / self.height).log()).exp()
-        peak = self.p * (1 + self.turn)
+        most = self.p * (1 + self.turn)  # p·|e^{−rs}cosh s| lies between these two near y = πj
+        least = self.p * (-self.r * self.t).exp() * (self.t.cosh() ** 2 - last.sin() ** 2).sqrt()
+        bound = rest * (n * ((q + least) / self.height).log()).exp()
         around = 2 * (2 * last / eta + 1)  # nodes within ``last`` of πj, on both half-lines
         swing = (self.r * last + (self.t.tanh() * last.tan()).atan()).upper()
         for j in range(1, _PEAKS + 1):
             angle = pi * j * (1 - self.r) + between(-swing, swing)
-            square = q**2 + peak**2 + 2 * q * peak * angle.cos()
-            size = (square.nonnegative_part().upper().sqrt() / self.height).min(Ball(1)).upper()
-            bound += around * size**n / (pi * j - last) ** 2
+            squares = [q**2 + size**2 + 2 * q * size * angle.cos() for size in (most, least)]  # convex in the size
+            square = squares[0].max(squares[1]).nonnegative_part().upper()
+            bound += around * (square.sqrt() / self.height).min(Ball(1)).upper() ** n / (pi * j - last) ** 2
         return (bound + around / (pi * (pi * _PEAKS - last))).upper()
 
 

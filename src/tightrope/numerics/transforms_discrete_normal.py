@@ -2,7 +2,7 @@
 
 M(s) = e^{(s²+s)D²/2v} S(sD)/S(0), S(c) = Σ_k e^{−(k−c)²/2v}. L lies on D²/2v + (D/v)ℤ, so that a step by the period
 2πv/D along a vertical line multiplies M by (−1)^D. Within half a period |M| falls: by Jacobi's triple product S is, up
-to a factor of size e^{(Re c)²/2v}, a product of terms |1 + ρe^{±iθ}| with ρ > 0, and each of them falls for θ from 0 to π.
+to a factor of size e^{(Re c)²/2v}, a product of terms |1 + ρe^{±iθ}| with ρ > 0, each of which falls for θ from 0 to π.
 """
 
 from __future__ import annotations

@@ -127,8 +127,9 @@ class GluedNormalTransform(Transform):
         log_weight, losses = self._float_half(float(t.max()), 0.0, float(t.min()))
         rises, falls = np.multiply.outer(t + 1, losses), np.multiply.outer(-t, losses)
         rest = -(np.expm1(np.minimum(rises, 600.0)) * np.expm1(falls)) @ np.exp(log_weight)
-        smooth = np.logaddexp.reduce(np.logaddexp(rises, falls) + log_weight, axis=1)
-        logs = np.logaddexp(math.log(self._atom_float), smooth)
+        top = (rises + log_weight).max(axis=1)[:, None]
+        terms = np.exp(rises + log_weight - top) + np.exp(falls + log_weight - top)
+        logs = np.logaddexp(math.log(self._atom_float), top[:, 0] + np.log(terms.sum(axis=1)))
         result: Floats = np.where(logs < 1, np.log1p(rest), logs)
         return result
 

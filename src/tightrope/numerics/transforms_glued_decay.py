@@ -111,9 +111,10 @@ def _logs(mu: float, q: float, t: float, y: Floats, thetas: Floats) -> Floats:
     angles = thetas[:, None]
     real, imag = np.exp(rise) * np.cos(angles) - q, np.exp(rise) * np.sin(angles)
     size = np.log1p(np.maximum(real * (2 + real) + imag * imag, -1 + 1e-16)) / 2
-    both = logs + np.logaddexp((t + 1) * size, -t * size)
-    exponents = both[:, None, :] - y[None, :, None] * np.arctan2(imag, 1 + real)[:, None, :]
-    paths = np.logaddexp.reduce(exponents, axis=2)
+    up, down = logs + (t + 1) * size, logs - t * size
+    top = float(np.maximum(up, down).max())
+    falls = np.exp(-y[None, :, None] * np.arctan2(imag, 1 + real)[:, None, :])
+    paths = top + np.log((falls * (np.exp(up - top) + np.exp(down - top))[:, None, :]).sum(axis=2) + 1e-300)
     corners = np.array([_float_corner(mu, q, t, y, float(theta)) for theta in thetas])
     result: Floats = np.logaddexp(paths, np.log(np.maximum(corners, 1e-300))) + angles**2 / (2 * mu * mu)
     return result

@@ -2,7 +2,7 @@
 
 For z = x + iv, w(z) = 1 − q + q·e^{μz−μ²/2} and a window W of ``windowed_law``, with vμ ≤ π/2: |φ(z)| = φ(x)e^{v²/2};
 |W(z)| ≤ e^{v²/2τ²} W(x), as W is a mixture of normal densities in z, and so also |W(z)| ≤ 1 + e^{v²/2τ²}(1 − W(x)) for
-LOW and HIGH; cos(vμ/2)·w(x) ≤ |w(z)| ≤ w(x); and |arg w(z)| grows with x and with v.
+LOW and HIGH; |w(z)|² = w(x)² − 4(1−q)ρ·sin²(vμ/2) with ρ = q·e^{μx−μ²/2}; and |arg w(z)| grows with x and with v.
 """
 
 from __future__ import annotations
@@ -71,6 +71,15 @@ class StepBounds:
         mu = self.mu.ball()
         return (ball(self.rate) * (mu * z - mu * mu / 2).expm1()).log1p()
 
+    def shrinkage(self, right: Ball, angle: Ball) -> Ball:
+        """A lower bound of ln(|w|/w(x)) at that angle or less, for x ≤ right: 4(1−q)ρ/w² grows up to ρ = 1 − q."""
+        q, mu = ball(self.rate), self.mu.ball()
+        rise, share = q * (mu * right - mu * mu / 2).exp(), Ball(1)
+        if rise <= 1 - q:
+            share = 4 * (1 - q) * rise / (1 - q + rise) ** 2
+        sine = (angle / 2).sin()
+        return ((-share * sine * sine).log1p() / 2).lower()
+
     def last_loss(self) -> Ball:
         """ln w at the last cut."""
         low = self.split.low_cut if self.split.low is not None else self.split.cut
@@ -104,7 +113,7 @@ class StepBounds:
         bounds = self._log_window(kind, left, right, (depth * depth + shift * shift) / (2 * tau * tau))
         window = bounds[0] if plain or bounds[1] is None else bounds[1]
         log = (depth * depth - nearest * nearest) / 2 + window
-        log += ball(power) * (self.loss(right) if power >= 0 else self.loss(left) + ((deep + angle) / 2).cos().log())
+        log += ball(power) * (self.loss(right) if power >= 0 else self.loss(left) + self.shrinkage(right, deep + angle))
         back = (deep - angle).max(Ball(0))
         rise = q * (mu * right - mu * mu / 2).exp()
         log += y / 2 * ComplexBall(1 - q + rise * back.cos(), rise * back.sin()).arg()
@@ -119,7 +128,7 @@ class StepBounds:
         nearest = left if left > 0 else -right if right < 0 else Ball(0)
         log = (depth * depth - nearest * nearest) / 2
         log += _least(self._log_window(kind, left, right, depth * depth / (2 * tau * tau)))
-        log += a * self.loss(right) if power >= 0 else a * (self.loss(left) + (angle / 2).cos().log())
+        log += a * (self.loss(right) if power >= 0 else self.loss(left) + self.shrinkage(right, angle))
         if not y.is_zero():
             rise = q * (mu * right - mu * mu / 2).exp()
             log += y * ComplexBall(1 - q + rise * angle.cos(), rise * angle.sin()).arg()

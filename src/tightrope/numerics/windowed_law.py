@@ -20,7 +20,7 @@ from typing import NamedTuple
 from flint import ctx
 
 from tightrope.errors import NotCertified
-from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
+from tightrope.numerics.balls import INFINITY, Ball, ComplexBall, ball, between, precision
 from tightrope.numerics.transform import power_sums
 from tightrope.numerics.transforms_gauss import gauss, gauss_error
 from tightrope.numerics.windowed_bounds import HIGH, LOW, StepBounds, cdf
@@ -105,8 +105,8 @@ class Step(StepBounds):
             return [ComplexBall(first)] + [(value + off) * scale for value in sums[1:]]
 
     def decay(self, kind: str, power: Fraction, y: Fraction, theta: Fraction) -> Ball:
-        """A bound of |∫φ W w^{A±iy'}| for ALL y' ≥ y: the path shifted by iθ/μ, where w has arg w ≥ 0 and
-        cos(θ/2)·w(x) ≤ |w| ≤ w(x), and the way back to the cut, of that length."""
+        """A bound of |∫φ W w^{A±iy'}| for ALL y' ≥ y: the path shifted by iθ/μ, where w has arg w ≥ 0, and the way back
+        to the cut, of that length."""
         chosen = self._panels(kind, power, float(y), float(theta))
         with precision(ctx.prec + 20):
             mu, q, tau, a, fall = self.mu.ball(), ball(self.rate), ball(self.split.blur), ball(power), ball(-y)
@@ -137,7 +137,8 @@ class Step(StepBounds):
                 at = ball(end)
                 beyond += shift * (a * self.loss(at) - at * at / 2).exp() * self.window(kind, at)
             if power < 0:
-                beyond *= (a * (angle / 2).cos().log()).exp()
+                furthest = INFINITY if end is None else ball(max(end, last.middle + last.half))
+                beyond *= (a * self.shrinkage(furthest, angle)).exp()
             total = (total + beyond * cost.exp()) * (shift * shift / 2).exp() / (2 * Ball.pi()).sqrt()
             return total.upper()
 

@@ -174,7 +174,9 @@ def _widest(
         logs += power * np.log1p(rise - shape.rate)
     else:
         small = shape.rate * np.expm1(shape.mu * left - shape.mu**2 / 2)
-        logs += power * (np.log1p(small) + np.log(np.cos(np.minimum(angle + shift, 3.1) / 2)))
+        share = np.where(rise < 1 - shape.rate, 4 * (1 - shape.rate) * rise / (1 - shape.rate + rise) ** 2, 1.0)
+        shrunk = np.log1p(-share * np.sin(np.minimum(angle + shift, 3.1) / 2) ** 2) / 2
+        logs += power * (np.log1p(small) + shrunk)
     if y:
         back = np.maximum(angle - shift, 0.0)
         turns = np.arctan2(rise * np.sin(back), 1 - shape.rate + rise * np.cos(back))

@@ -11,5 +11,6 @@ from tightrope.plotting.against_steps import steps
 from tightrope.plotting.attacker import profile, tradeoff
 from tightrope.plotting.calibrated import calibration, noise
 from tightrope.plotting.figure import Figure
+from tightrope.plotting.of_claims import of_claim
 
-__all__ = ["Figure", "profile", "tradeoff", "renyi", "steps", "noise", "calibration"]
+__all__ = ["Figure", "profile", "tradeoff", "renyi", "steps", "noise", "calibration", "of_claim"]

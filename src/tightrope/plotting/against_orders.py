@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from tightrope.accounting.least import renyi as at_order
+from tightrope.errors import TightropeError
 from tightrope.mechanisms.base import Mechanism
 from tightrope.numerics.exact import Number, near, probability
 from tightrope.plotting.attacker import many
@@ -13,7 +14,7 @@ from tightrope.plotting.layers import Row, axis, coloured, line, note, picture
 from tightrope.plotting.subjects import relation, subjects
 
 
-def renyi(*mechanisms: Mechanism | str, delta: Number = "1e-5", points: int = 40) -> Figure:
+def renyi(*mechanisms: Mechanism | str, delta: Number = "1e-5", points: int = 60) -> Figure:
     """Rényi divergence against the order; the dot is the best order at ``delta`` (Canonne, Kamath, Steinke)."""
     many(points)
     curves = subjects(mechanisms)
@@ -32,8 +33,10 @@ def renyi(*mechanisms: Mechanism | str, delta: Number = "1e-5", points: int = 40
             epsilon = value + math.log1p(-1 / order) - (log_delta + math.log(order)) / (order - 1)
             best = min(best, (epsilon, order, value))
         if math.isfinite(best[0]):
-            marks.append({"order": best[1], "value": best[2], "words": f"best order at δ = {delta}: {best[1]:.3g}"})
+            marks.append({"order": best[1], "value": best[2], "words": f"order {best[1]:.3g}"})
     colour, dash = coloured(list(curves), "mechanism")
     x, y = axis("order", "order", log=True), axis("value", "Rényi divergence (upper end)", log=True)
-    x["axis"] = y["axis"] = {"labelOverlap": True, "format": "~g"}
-    return picture("Rényi curve", relation(curves), rows, [line(x, y, colour, dash), note(marks, x, y)])
+    if not rows:
+        raise TightropeError("No Rényi divergence of these mechanisms is finite and above 0: there is nothing to draw.")
+    under = f"{relation(curves)}; dots: the best order at δ = {delta}"
+    return picture("Rényi curve", under, rows, [line(x, y, colour, dash), note(marks, x, y)])

@@ -55,6 +55,5 @@ def steps(
     names = sorted(worst, key=lambda name: -worst[name])
     colour, dash = coloured(names, "route")
     x, y = axis("steps", "steps", log=True), axis("value", "ε (upper end)", log=True)
-    x["axis"] = y["axis"] = {"labelOverlap": True, "format": "~g"}
     under = f"{shortened(str(part))}; δ = {delta}; {relation({'': whole})}"
     return picture("ε against the number of steps", under, rows, [line(x, y, colour, dash)])

@@ -40,7 +40,6 @@ def calibration(mechanism: str, *, delta: Number = "1e-5", points: int = 20) -> 
         row["curve"] = asked
     colour, dash = coloured([asked], "mechanism")
     x, y = axis("epsilon", "ε", log=True), axis("value", f"{parameter(asked)} needed", log=True)
-    x["axis"] = y["axis"] = {"labelOverlap": True, "format": "~g"}
     one = parse(asked.replace("?", str(max(1, round(rows[-1]["value"])))))
     under = f"{shortened(asked)}; δ = {delta}; {relation({'': one})}"
     return picture(f"{parameter(asked)} against ε", under, rows, [line(x, y, colour, dash, points=True)])
@@ -73,7 +72,6 @@ def noise(
     names = list(dict.fromkeys(str(r["curve"]) for r in sorted(rows, key=lambda r: -float(r["value"]))))
     colour, dash = coloured(names, "accounted by")
     x, y = axis("steps", "queries", log=True), axis("value", f"{parameter(asked)} needed", log=True)
-    x["axis"] = y["axis"] = {"labelOverlap": True, "format": "~g"}
     under = f"{shortened(asked)}; ε = {target:.4g}, δ = {delta}; {relation({'': parse(asked.replace('?', '1'))})}"
     return picture("Noise needed against the number of queries", under, rows, [line(x, y, colour, dash)])
 

@@ -18,10 +18,12 @@ DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4], [10, 4], [1, 3], [3, 6]]
 
 def axis(field: str, title: str, log: bool = False, domain: Sequence[float] | None = None) -> Layer:
     """A quantitative channel."""
-    scale: dict[str, Any] = {"type": "log"} if log else {"zero": False, "nice": True}
+    scale: dict[str, Any] = {"type": "log", "nice": False} if log else {"zero": False, "nice": domain is None}
     if domain is not None:
         scale["domain"] = list(domain)
-    look: dict[str, Any] = {"format": ".0e"} if log and field in ("upper", "lower", "delta") else {}
+    look: dict[str, Any] = {"format": "~g"} if log else {}
+    if field in ("upper", "lower") and log:  # δ spans many powers of ten
+        look = {"labelExpr": "datum.value == 1 ? '1' : format(datum.value, '.0e')"}
     ticks = {"labelOverlap": True, **look}
     return {"field": field, "type": "quantitative", "title": title, "scale": scale, "axis": ticks}
 
@@ -29,7 +31,9 @@ def axis(field: str, title: str, log: bool = False, domain: Sequence[float] | No
 def coloured(names: Sequence[str], title: str) -> tuple[Layer, Layer]:
     """(colour, dash) channels that tell the curves apart; no legend for a single one."""
     shape = {"symbolType": "stroke", "symbolStrokeWidth": 2.5, "symbolSize": 600, "symbolOpacity": 1}
-    legend = None if len(names) == 1 else {"orient": "bottom", "columns": 1, "labelLimit": 520, **shape}
+    legend = None if len(names) == 1 else {
+        "orient": "bottom", "columns": 2 if len(names) > 5 else 1, "labelLimit": 520, **shape,
+    }
     shared = {"field": "curve", "type": "nominal", "title": title, "sort": list(names), "legend": legend}
     colours = [PALETTE[i % len(PALETTE)] for i in range(len(names))]
     dashes = [DASHES[(i + i // len(PALETTE)) % len(DASHES)] for i in range(len(names))]
