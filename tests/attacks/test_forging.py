@@ -7,7 +7,7 @@ import math
 import pytest
 
 import tightrope as tr
-from laws.registered import COMBINED, FIRST, QUESTIONS, answers
+from laws.registered import COMBINED, EVERYTHING, FIRST, QUESTIONS, answers
 
 MECHANISMS = [
     *FIRST,
@@ -80,7 +80,7 @@ def test_a_larger_lower_end_is_refused_and_a_smaller_one_holds(name):
                 assert not confirmed(changed(data, lower=lower, upper=most)), lower
         assert not confirmed(changed(data, lower=most, upper="inf"))
     for lower in (claim.lower * (1 - 1e-9), claim.lower / 2 if math.isfinite(claim.lower) else 1.0, 0.0):
-        assert confirmed(changed(data, lower=number(lower))), lower
+        assert confirmed(changed(data, lower=number(lower), tight=False)), lower
 
 
 @pytest.mark.parametrize(
@@ -97,6 +97,26 @@ def test_every_digit_of_the_upper_end(name):
         forged = float(text[:i] + str(int(text[i]) - 1) + text[i + 1 :])
         if forged < claim.lower:
             assert not confirmed(changed(data, upper=forged, lower=0.0, computed=[0.0, forged])), forged
+
+
+@pytest.mark.parametrize("name", [n for n, c in CLAIMS.items() if c.tight and 0 < c.lower < c.upper < math.inf])
+def test_a_changed_digit_of_a_tight_lower_end_is_seen(name):
+    """A smaller lower end is a weaker statement, and true; but then it is not tight, and must not say so."""
+    claim, data = CLAIMS[name], DATA[name]
+    for lower in (0.0, claim.lower / 10, claim.lower * 0.9, claim.lower * (1 - 1e-4)):
+        assert not confirmed(changed(data, lower=lower)), lower
+        assert "far apart" in str(tr.check(changed(data, lower=lower)))
+        assert confirmed(changed(data, lower=lower, tight=False)), lower
+    assert not confirmed(changed(data, upper=claim.upper * 1.1))
+
+
+@pytest.mark.parametrize("m", EVERYTHING, ids=str)
+def test_what_is_called_tight_is_tight(m):
+    """Ends of honest certificates are far closer than what check allows, down to the smallest numbers."""
+    claims = [claim for _, claim in answers(m, "epsilon", "delta", "zcdp", "tcdp")]
+    for claim in [*claims, tr.delta(m, epsilon=30), tr.epsilon(m, delta="1e-100")]:
+        if claim.tight and 1e-300 < claim.upper < math.inf:
+            assert claim.upper - claim.lower <= 1e-8 * claim.upper, claim
 
 
 @pytest.mark.parametrize("name", [n for n, c in CLAIMS.items() if not c.tight])
@@ -280,6 +300,8 @@ def test_junk_in_any_field_is_refused_with_a_typed_error_or_a_false_check(field)
 
 def _weaker(claim, field, junk):
     """The only junk that may stand: wider numbers, a dropped «tight», other assumptions, or no change at all."""
+    if field in ("upper", "lower") and claim.tight:
+        return math.isclose(float(junk), getattr(claim, field), rel_tol=1e-5)  # ends far apart are not tight
     if field == "upper":
         return float(junk) >= claim.upper
     if field == "lower":

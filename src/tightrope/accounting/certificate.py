@@ -11,7 +11,7 @@ from typing import Any
 
 from tightrope.accounting import ask, gaussian_least, least, tradeoff
 from tightrope.accounting.assumptions import assumptions
-from tightrope.accounting.claim import Claim, Question
+from tightrope.accounting.claim import Claim, Question, far_apart
 from tightrope.accounting.routes import Route, lower_losses, route_named
 from tightrope.accounting.text import parse
 from tightrope.curves.composed_loss import loss_has_profile
@@ -129,6 +129,8 @@ def _problems(stated: Claim) -> list[str]:
     found = []
     if stated.relation != (m.relation or "as stated"):
         found.append(f"the relation is {m.relation or 'as stated'!r}, not {stated.relation!r}")
+    if stated.kind == "equal" and far_apart(stated.bound):
+        found.append("it is called tight, but its ends are far apart: one of them was altered")
     dropped = [told for told in assumptions(m) if told not in stated.assumptions]
     if dropped:
         found.append(f"it leaves out an assumption: {dropped[0]}")
@@ -182,7 +184,7 @@ def _exceeds(
 
 
 def _honest(stated: Claim, route: Route) -> list[str]:
-    found = ["it is called tight, but its route only overstates"] if stated.tight and route.kind != "equal" else []
+    found = ["it is called tight, but its route only overstates"] if stated.kind == "equal" and route.kind != "equal" else []
     return found + _same_proof(stated, route.steps)
 
 
@@ -211,15 +213,15 @@ def _attained(m: Mechanism) -> list[Profile]:
 
 
 def _at_most(profile: Profile, epsilon: Fraction, witness: Witness, target: Fraction) -> bool:
-    value = profile.prove(epsilon, witness)
-    with precision(256):
-        return bool(value <= ball(target))
+    return profile.meets(epsilon, target, witness)
 
 
 def _above(profile: Profile, epsilon: Fraction, witness: Witness, target: Fraction, strict: bool) -> bool:
+    if strict:
+        return profile.needs(epsilon, target, witness)
     value = profile.prove(epsilon, witness)
     with precision(256):
-        return bool(value > ball(target)) if strict else bool(value >= ball(target))
+        return bool(value >= ball(target))
 
 
 def _again(stated: Claim) -> list[str]:
@@ -243,6 +245,6 @@ def _again(stated: Claim) -> list[str]:
         found.append(f"the upper end is {mine.upper!r}, not {stated.upper!r}")
     if stated.lower > mine.lower:
         found.append(f"the lower end is {mine.lower!r}, not {stated.lower!r}")
-    if stated.tight and not mine.tight:
+    if stated.kind == "equal" and not mine.tight:
         found.append("it is called tight, but its route only overstates")
     return found + _same_proof(stated, mine.proof)

@@ -82,7 +82,7 @@ class Claim:
     @property
     def tight(self) -> bool:
         """Whether every theorem used is an equality, so that only the error of computing it separates the two ends."""
-        return self.kind == "equal"
+        return self.kind == "equal" and not far_apart(self.bound)
 
     def __float__(self) -> float:
         return self.safe
@@ -208,6 +208,15 @@ class Claim:
             f"<b>{_html(str(self))}</b><br>relation: {_html(self.relation)}"
             f"<table><tr><th></th><th>of</th><th>theorem</th><th>source</th><th>yields</th></tr>{rows}</table></div>"
         )
+
+
+APART = 1e-5  # tight answers are computed to 1e-9 or better; ends farther apart than this are not called tight
+SMALLEST = 1e-300  # below, one float is far from the next
+
+
+def far_apart(bound: Bound) -> bool:
+    """Whether more than the error of a computation separates the ends."""
+    return bound.upper > SMALLEST and bound.lower < (1 - APART) * bound.upper
 
 
 _KINDS = {"equal": "loses nothing", "upper": "may overstate", "lower": "may understate"}

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import islice
 
 from tightrope.accounting.routes import Route, exact_route, lower_losses, routes
 from tightrope.curves.composed_loss import loss_has_profile
@@ -96,7 +97,7 @@ def best_delta(m: Mechanism, epsilon: Fraction) -> Answer:
 def _best(
     m: Mechanism, by: Callable[[Route, Answer], Answer | None], lower: Callable[[Profile], float], effort: int
 ) -> Answer:
-    best, paired = NOTHING, False
+    best, paired, known = NOTHING, False, 0
     for route in routes(m):
         if best.bound.upper == 0.0:
             break
@@ -105,6 +106,7 @@ def _best(
         try:
             found = by(route, best)
         except NotCertified:
+            known += route.name == "exact" and route.kind == "equal"
             continue  # a route may give up: the next is still a proof
         paired = paired or route.name in ("exact", "optimal")
         if found is None:
@@ -115,7 +117,7 @@ def _best(
             best = found
         if route.final:
             break
-    low = largest_lower(m, lower)
+    low = largest_lower(m, lower, known)
     return Answer(
         Bound(min(low, best.bound.upper), best.bound.upper),
         best.computed,
@@ -134,10 +136,13 @@ def _worth(route: Route, best: Answer, paired: bool, effort: int) -> bool:
     return not paired and best.route in ("rdp", "zcdp") and route.effort <= (1 if at_end else effort)
 
 
-def largest_lower(m: Mechanism, lower: Callable[[Profile], float]) -> float:
-    """The largest cost of a mechanism that fits the description, or of a part of it (which the whole also reveals)."""
+def largest_lower(m: Mechanism, lower: Callable[[Profile], float], known: int = 0) -> float:
+    """The largest cost of a mechanism that fits the description, or of a part of it (which the whole also reveals).
+
+    The first ``known`` laws are passed over: the exact route has already given up on them.
+    """
     best = 0.0
-    for law, _ in lower_losses(m):
+    for law, _ in islice(lower_losses(m), known, None):
         try:
             best = max(best, lower(loss_has_profile(law)))
         except NotCertified:

@@ -28,6 +28,7 @@ COMMANDS = {
     "release": ("release", "A private statistic of a column: count, sum, mean, histogram or quantile."),
     "cite": ("answers", "BibTeX of the theorems behind ε at a given δ."),
     "ledger": ("ledger", "Budgets in a file or a database that cannot be overspent."),
+    "tour": ("tour", "A walk through five lecture notes: theorems computed live, pictures, and errata."),
     "completion": ("shells", "The script that completes commands in your shell."),
     "demo": ("demo", "What a DP-SGD run costs: every route compared, and the proof of the best."),
 }

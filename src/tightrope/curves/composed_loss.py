@@ -24,7 +24,7 @@ from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball
 from tightrope.numerics.contour_floats import saddle_start
 from tightrope.numerics.finite import FiniteSum
-from tightrope.numerics.real import largest
+from tightrope.numerics.real import ZERO, Real, largest
 from tightrope.numerics.search import Start
 from tightrope.theorems import Source, theorem
 
@@ -96,8 +96,25 @@ def loss_has_profile(c: Loss) -> Profile:
 def _summed(c: Loss, quick: bool) -> Profile:
     """By closed forms and exact sums."""
     found = [evaluator(parts, quick) for parts in c.directions]
-    leak = largest([joint_failure([(pair.infinite(), n) for pair, n in parts]) for parts in c.directions])
-    return DirectProfile(tuple(f.call for f in found), all(f.exact for f in found), leak, _start(c))
+    leaks = [joint_failure([(pair.infinite(), n) for pair, n in parts]) for parts in c.directions]
+    return DirectProfile(
+        tuple(f.call for f in found), all(f.exact for f in found), largest(leaks), _start(c), _top(c, leaks)
+    )
+
+
+def _top(c: Loss, leaks: list[Real]) -> Real | None:
+    """The largest finite loss, where all parts are finite laws and both directions leak the same."""
+    if len({leak.rational for leak in leaks}) != 1 or leaks[0].rational is None:
+        return None
+    tops = []
+    for parts in c.directions:
+        total = ZERO
+        for pair, n in parts:
+            if not isinstance(pair, FinitePair):
+                return None
+            total = total + pair.largest_finite() * n
+        tops.append(total)
+    return largest(tops)
 
 
 def _by_contour(c: Loss) -> Profile:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import prod
 
 from tightrope.curves.renyi import LinearRenyi, Renyi
 from tightrope.curves.truncated import TruncatedConcentrated
 from tightrope.numerics.balls import Ball
 from tightrope.numerics.real import ZERO, Real, largest, total
 from tightrope.theorems import Source, theorem
+
+FEW = 64  # failures whose joint chance stays an exact fraction
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +64,8 @@ def joint_failure(parts: list[tuple[Real, int]]) -> Real:
         return ZERO
     if len(live) == 1 and live[0][1] == 1:
         return live[0][0]
+    if sum(n for _, n in live) <= FEW and all(d.rational is not None for d, _ in live):
+        return Real(1 - prod((1 - (d.rational or Fraction(0))) ** n for d, n in live))
     return Real(None, lambda: -sum(((-d.ball()).log1p() * n for d, n in live), Ball(0)).expm1())
 
 

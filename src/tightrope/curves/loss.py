@@ -248,8 +248,10 @@ class FinitePair(Pair):
 
     def largest(self) -> Real:
         """The largest atom with any mass."""
-        if self.law.infinite.rational != 0:
-            return UNBOUNDED
+        return UNBOUNDED if self.law.infinite.rational != 0 else self.largest_finite()
+
+    def largest_finite(self) -> Real:
+        """The largest atom with any mass, but for +∞."""
         live = [v for v, m in zip(self.law.values, self.law.masses, strict=True) if m.rational != 0]
         if self.law.unit is not None:
             steps = [k for k, m in zip(self.law.steps, self.law.masses, strict=True) if m.rational != 0]

@@ -60,6 +60,18 @@ class Profile(ABC):
         """About that ε, for searches: the end of a proof where nothing quicker is known."""
         return self.epsilon(delta)[0].upper
 
+    def meets(self, epsilon: Fraction, delta: Fraction, witness: Witness) -> bool:
+        """Whether δ(ε) ≤ delta is proved at the witness."""
+        value = self.prove(epsilon, witness)
+        with precision(256):
+            return bool(value <= ball(delta))
+
+    def needs(self, epsilon: Fraction, delta: Fraction, witness: Witness) -> bool:
+        """Whether it is proved at the witness that no smaller ε than this one brings δ to ``delta``."""
+        value = self.prove(epsilon, witness)
+        with precision(256):
+            return bool(value > ball(delta))
+
     def misses(self, delta: Fraction, epsilon: Fraction) -> bool:  # noqa: ARG002 - a search costs as much as a solution
         """Whether it is quickly seen that δ(ε) exceeds delta."""
         return False
@@ -94,6 +106,7 @@ class DirectProfile(Profile):
     exact: bool = True  # False: the balls do not shrink with precision
     leak: Real = ZERO  # the mass at +∞ of the worse direction: no ε brings δ below it
     guess: Callable[[Fraction], Start | None] | None = None
+    top: Real | None = None  # from this ε on, only the leak is left, in every direction (where that is known)
 
     def near(self, delta: Fraction) -> Start | None:
         """The guess, where one was given."""
@@ -105,12 +118,30 @@ class DirectProfile(Profile):
         return 2.0**-51 if self.exact else 1e-7
 
     def epsilon(self, delta: Fraction) -> tuple[Bound, Witness]:
-        """Infinite when the leak alone exceeds delta."""
+        """Infinite when the leak alone exceeds delta; the largest finite loss when it equals it."""
+        if self.top is not None and self.leak.rational == delta:  # no ball can tell a number from itself
+            return Bound.around(sharp(self.top.ball), 0.0, math.inf), {}
         leaks = sharp(self.leak.ball)
         with precision(160):
             if leaks > ball(delta):
                 return Bound(math.inf, math.inf), {}
         return super().epsilon(delta)
+
+    def meets(self, epsilon: Fraction, delta: Fraction, witness: Witness) -> bool:
+        """Also where delta is exactly what is left beyond the largest finite loss."""
+        if self.top is None or self.leak.rational != delta:
+            return super().meets(epsilon, delta, witness)
+        top = sharp(self.top.ball)
+        with precision(256):
+            return bool(ball(epsilon) >= top)
+
+    def needs(self, epsilon: Fraction, delta: Fraction, witness: Witness) -> bool:
+        """Likewise: below the largest finite loss more than the leak is left."""
+        if self.top is None or self.leak.rational != delta:
+            return super().needs(epsilon, delta, witness)
+        top = sharp(self.top.ball)
+        with precision(256):
+            return bool(ball(epsilon) <= top)
 
     def misses(self, delta: Fraction, epsilon: Fraction) -> bool:
         """One value of the formula tells."""

@@ -45,8 +45,8 @@ def profile(
     colour, dash = coloured(list(curves), "mechanism")
     x = axis("epsilon", "ε", domain=[0, end])
     y = axis("upper", "δ", log=True, domain=[SMALLEST, 1])
-    different = [mark for i, mark in enumerate(marks) if mark not in marks[:i]]
-    layers = [band(x, y, colour), line(x, y, colour, dash)] + ([note(different, x, y)] if marks else [])
+    different = {mark["words"]: mark for mark in marks}
+    layers = [band(x, y, colour), line(x, y, colour, dash)] + ([note([*different.values()], x, y)] if marks else [])
     under = relation(curves)
     under += "" if delta is None else f"; marked at δ = {delta}"
     under += "" if epsilon is None else f"; marked at ε = {epsilon}"
@@ -66,7 +66,8 @@ def _mark(mechanism: Mechanism, delta: Number | None, epsilon: Number | None) ->
     if epsilon is not None:
         found = ask.delta(mechanism, epsilon=epsilon).upper
         words = f"δ ≤ {rounded(found, '.4g', up=True)}"
-        return [{"epsilon": near(nonnegative("epsilon", epsilon)), "upper": found, "words": words}] * (found >= SMALLEST)
+        point = {"epsilon": near(nonnegative("epsilon", epsilon)), "upper": found, "words": words}
+        return [point] if found >= SMALLEST else []
     if delta is None or not SMALLEST <= near(probability("delta", delta)) <= 1:
         return []
     found = ask.epsilon(mechanism, delta=delta).upper

@@ -60,14 +60,16 @@ def line(x: Layer, y: Layer, colour: Layer, dash: Layer, points: bool = False) -
 
 
 def note(rows: list[Row], x: Layer, y: Layer, words: str = "words") -> Layer:
-    """Marked points with a text beside each."""
+    """Marked points with a text beside each, on a white halo so that lines do not cross it."""
+    place = {"type": "text", "align": "left", "dx": 9, "dy": -9, "fontSize": 11}
+    text = {"text": {"field": words}}
     return {
         "data": {"values": rows},
         "encoding": {"x": x, "y": y},
         "layer": [
-            {"mark": {"type": "point", "filled": True, "size": 60, "color": "#333333"}},
-            {"mark": {"type": "text", "align": "left", "dx": 8, "dy": -8, "color": "#333333"},
-             "encoding": {"text": {"field": words}}},
+            {"mark": {"type": "point", "filled": True, "size": 60, "color": "#333333", "opacity": 1}},
+            {"mark": {**place, "color": "white", "stroke": "white", "strokeWidth": 4}, "encoding": text},
+            {"mark": {**place, "color": "#333333"}, "encoding": text},
         ],
     }
 

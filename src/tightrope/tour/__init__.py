@@ -5,8 +5,6 @@
 ['relaxations', 'variants', 'testing', 'renyi', 'rounding', 'errata']
 """
 
-from tightrope.tour.figures import FIGURES
 from tightrope.tour.reading import Lesson, lesson, lessons
-from tightrope.tour.running import Shown, run
 
-__all__ = ["FIGURES", "Lesson", "Shown", "lesson", "lessons", "run"]
+__all__ = ["Lesson", "lesson", "lessons"]
