@@ -110,7 +110,7 @@ def _top(c: Loss, leaks: list[Real]) -> Real | None:
     for parts in c.directions:
         total = ZERO
         for pair, n in parts:
-            if not isinstance(pair, FinitePair):
+            if not isinstance(pair, FinitePair) or pair.law.infinite.rational == 1:
                 return None
             total = total + pair.largest_finite() * n
         tops.append(total)

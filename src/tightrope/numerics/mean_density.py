@@ -177,6 +177,8 @@ def _log_transform(mu: float, steps: int) -> Callable[[float], float]:
     w = np.exp(mu * x - mu * mu / 2)
 
     def log_phi(u: float) -> float:
+        if math.isinf(u):
+            return -math.inf
         logs = plain - u / steps * w
         top = float(logs.max())
         return steps * (top + math.log(float(np.exp(logs - top).sum())))

@@ -18,7 +18,11 @@ def subjects(mechanisms: tuple[Mechanism | str, ...]) -> dict[str, Mechanism]:
     if not mechanisms:
         raise BadParameter("mechanisms", (), "needs at least one mechanism")
     found = [parse(m) if isinstance(m, str) else ask.checked(m) for m in mechanisms]
-    return {shortened(str(m)): m for m in found}
+    named: dict[str, Mechanism] = {}
+    for mechanism in dict.fromkeys(found):
+        name = shortened(str(mechanism))
+        named[name if name not in named else f"{name} ({len(named) + 1})"] = mechanism
+    return named
 
 
 def shortened(text: str) -> str:
