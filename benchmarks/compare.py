@@ -23,8 +23,10 @@ from typing import Any
 import page
 from workloads import ALL, Workload
 
+import tightrope
+
 HERE = Path(__file__).parent
-LIMIT = 150  # seconds of wall time; past it the peer is said to have given no answer
+LIMIT = 60  # seconds of wall time; past it the peer is said to have given no answer
 
 
 @dataclass(frozen=True)
@@ -64,8 +66,9 @@ def python_of(peer: Peer) -> str:
 
 
 def version_of(peer: Peer) -> str:
-    package = peer.packages[0] if peer.packages else "tightrope"
-    code = f"import importlib.metadata as m; print(m.version({package!r}))"
+    if not peer.packages:
+        return tightrope.__version__
+    code = f"import importlib.metadata as m; print(m.version({peer.packages[0]!r}))"
     return subprocess.run([python_of(peer), "-c", code], capture_output=True, text=True, check=True).stdout.strip()
 
 

@@ -18,7 +18,7 @@ TEXTS = [
     "laplace(scale=2) * 5",
     "zcdp(rho=0.1)",
     "approx(epsilon=0.5, delta=1e-7)",
-    "gaussian(sigma=1, sensitivity=2).without_replacement(10, 100) * 10",
+    "gaussian(sigma=1, sensitivity=2).without_replacement(10, 100)",
 ]
 
 

@@ -55,7 +55,9 @@ LEAVES: dict[str, type[Leaf]] = {
         stated.RDP,
     )
 }
-METHODS = ("poisson", "without_replacement", "with_replacement", "group", "on_grid", "shuffled", "shuffled_batches", "allocated")
+METHODS = (
+    "poisson", "without_replacement", "with_replacement", "shuffled", "shuffled_batches", "allocated", "group", "on_grid",
+)
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?:\s*/\s*\d+)?)|(?P<name>[A-Za-z_][A-Za-z0-9_]*(?:-remove)?)|(?P<sign>[-+*.,:=()\[\]{}]))",

@@ -65,7 +65,7 @@ def joint_failure(parts: list[tuple[Real, int]]) -> Real:
     if len(live) == 1 and live[0][1] == 1:
         return live[0][0]
     if sum(n for _, n in live) <= FEW and all(d.rational is not None for d, _ in live):
-        return Real(1 - prod((1 - (d.rational or Fraction(0))) ** n for d, n in live))
+        return Real(1 - prod(((1 - (d.rational or Fraction(0))) ** n for d, n in live), start=Fraction(1)))
     return Real(None, lambda: -sum(((-d.ball()).log1p() * n for d, n in live), Ball(0)).expm1())
 
 

@@ -105,7 +105,7 @@ class Mechanism(ABC):
         return WithReplacement(self, size, population)
 
     def shuffled(self, users: Number) -> Mechanism:
-        """Run by each of ``users`` users on their own datum, and the reports shuffled; one user's datum is exchanged."""
+        """Run by each of ``users`` users on their own datum, the reports shuffled; one user's datum is exchanged."""
         from tightrope.mechanisms.shuffled import Shuffled
 
         return Shuffled(self, users)

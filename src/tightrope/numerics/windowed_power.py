@@ -14,7 +14,7 @@ from tightrope.numerics.balls import Ball, BallPolynomial
 __all__ = ["LatticeLaw", "windowed_power"]
 
 _RARE = Ball(2) ** -110
-_LONGEST = 50_000
+_LONGEST = 16_000
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ def renyi(*mechanisms: Mechanism | str, delta: Number = "1e-5", points: int = 60
             # Only where the dot stands depends on this float formula; the value beside it is the certified one.
             epsilon = value + math.log1p(-1 / order) - (log_delta + math.log(order)) / (order - 1)
             best = min(best, (epsilon, order, value))
-        if math.isfinite(best[0]):
+        if math.isfinite(best[0]) and best[1] < grid[-1]:  # at the end of the grid the best order lies beyond it
             marks.append({"order": best[1], "value": best[2], "words": f"order {best[1]:.3g}"})
     colour, dash = coloured(list(curves), "mechanism")
     x, y = axis("order", "order", log=True), axis("value", "Rényi divergence (upper end)", log=True)

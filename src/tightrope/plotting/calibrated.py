@@ -9,7 +9,7 @@ from tightrope.accounting.ask import epsilon as epsilon_of
 from tightrope.accounting.calibrate import calibrate
 from tightrope.accounting.compare import compare
 from tightrope.accounting.text import parse
-from tightrope.errors import BadParameter, TightropeError
+from tightrope.errors import BadParameter, NotCertified, TightropeError
 from tightrope.mechanisms.base import Mechanism
 from tightrope.numerics.exact import Number, near, positive
 from tightrope.numerics.exact import count as counted
@@ -32,7 +32,7 @@ def calibration(mechanism: str, *, delta: Number = "1e-5", points: int = 20) -> 
         target = f"{0.1 * 100 ** (i / (points - 1)):.4g}"
         try:
             rows.append({"epsilon": float(target), "value": float(calibrate(asked, epsilon=target, delta=delta))})
-        except BadParameter:
+        except (BadParameter, NotCertified):
             continue  # out of reach at this ε
     if not rows:
         raise TightropeError(f"No value of {parameter(asked)} in {asked} reaches any ε from 0.1 to 10 at δ = {delta}.")

@@ -34,9 +34,9 @@ def html(s: Statement) -> str:
 def markdown(s: Statement) -> str:
     """The same in Markdown; pictures are left to the other formats."""
     parts = [f"# Privacy statement: {s.name}"]
-    for heading, blocks in sections(s):
+    for heading, blocks in sections(s, drawn=False):
         parts.append(f"## {heading}")
-        parts += [_markdown(block) for block in blocks if not isinstance(block, Picture)]
+        parts += [_markdown(block) for block in blocks]
     parts += ["## Signed", _markdown(SIGNATURE)]
     return "\n\n".join(parts) + "\n"
 

@@ -45,8 +45,8 @@ class Picture:
 Block = str | Table | Code | Picture
 
 
-def sections(s: Statement) -> list[tuple[str, list[Block]]]:
-    """(heading, blocks), in the order a reviewer reads."""
+def sections(s: Statement, drawn: bool = True) -> list[tuple[str, list[Block]]]:
+    """(heading, blocks), in the order a reviewer reads; ``drawn``: with pictures."""
     delta = dict(s.claim.question.given)["delta"]
     facts = Table(
         ("", ""),
@@ -70,7 +70,7 @@ def sections(s: Statement) -> list[tuple[str, list[Block]]]:
     )
     return [
         ("The claim", [facts]),
-        ("What an attacker can do", [*s.sentences, caught(s), *pictures(s)]),
+        ("What an attacker can do", [*s.sentences, caught(s), *(pictures(s) if drawn else [])]),
         ("The whole profile", [Table(("δ", "ε at least", "ε at most"), tuple(
             (d, lower(lo), upper(hi)) for d, lo, hi in s.profile))]),
         ("What is assumed", ["\n".join(f"- {a}" for a in s.claim.assumptions)]),

@@ -10,7 +10,6 @@ import tightrope as tr
 from tightrope.accounting import ask
 from tightrope.accounting.claim import Claim, rounded
 from tightrope.accounting.profiles import profile
-from tightrope.accounting.tradeoff import tradeoff
 from tightrope.errors import BadParameter, TightropeError
 from tightrope.mechanisms.base import Mechanism
 from tightrope.numerics.exact import Number
@@ -116,11 +115,12 @@ def report(mechanism: Mechanism | str, *, delta: Number, name: str = "", unit: s
             raise BadParameter(given, value, "must be text of at most 500 characters")
     ran = tr.parse(mechanism) if isinstance(mechanism, str) else ask.checked(mechanism)
     claim = ask.epsilon(ran, delta=delta)
-    whole = profile(ran)
-    lower, upper = whole.epsilon(DELTAS)
-    caught = [1 - c.lower for c in (tradeoff(ran, fpr=rate) for rate in RATES)]
     if math.isinf(claim.lower):
         raise TightropeError(f"{ran} protects nothing at δ = {delta}: ε is infinite, and there is nothing to sign.")
+    whole = profile(ran)
+    lower, upper = whole.epsilon(DELTAS)
+    missed, _ = whole.tradeoff(RATES)
+    caught = [1 - least for least in missed.tolist()]
     return Statement(
         name or str(ran), unit, ran, claim, ask.advantage(ran),
         tuple(zip(DELTAS, lower.tolist(), upper.tolist(), strict=True)),
