@@ -1,17 +1,18 @@
 # make run   - install into .venv and answer a real question
 # make test  - install what the tests need and run all of them
+# make docs  - build the documentation site in docs/_build
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run test lint quick bench clean
+.PHONY: run test lint quick bench docs clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.core: $(BIN)/python pyproject.toml
-	$(BIN)/python -m pip install -q -e .
+	$(BIN)/python -m pip install -q -e '.[plot]'
 	touch $@
 
 $(VENV)/.dev: $(BIN)/python pyproject.toml
@@ -36,6 +37,9 @@ test: $(VENV)/.dev lint
 quick: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto -x tests/laws tests/doors
 
+docs: $(VENV)/.dev
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build
+
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/core.py
 	$(BIN)/python benchmarks/compare.py --write
@@ -44,4 +48,4 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/ledger.py
 
 clean:
-	rm -rf $(VENV) .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) docs/_build .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis

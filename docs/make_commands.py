@@ -1,4 +1,4 @@
-"""Writes the reference in command-line.md from the commands themselves: run it after changing a command or an option."""
+"""Writes the reference in command-line.md from the commands: run it after changing a command or an option."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def written(tmp_path):
     return written
 
 
-@pytest.mark.parametrize("cell", ["", "x", "nan", "NaN", "inf", "-inf", "1e999", "1_000", "0x10", "3,4".replace(",", ";")])
+@pytest.mark.parametrize("cell", ["", "x", "nan", "NaN", "inf", "-inf", "1e999", "1_000", "0x10", "3;4"])
 def test_cells_that_are_no_numbers_are_refused_by_line_and_not_shown(written, cell):
     path = written(f"name,age\nA,39\nB,{cell}\n")
     told = refused("release", path, "--column", "age", "mean", *BOUNDS, "--epsilon", "1")
@@ -133,7 +133,8 @@ def test_empty_cells_count_as_the_number_given(written):
     assert asked(path, "count", "--epsilon", "100")["value"] == 3
     told = refused("release", path, "--column", "age", "sum", "--whole", *BOUNDS, "--missing", "1/2", "--epsilon", "1")
     assert "--missing 1/2 is no whole number" in told
-    assert "--missing" in refused("release", path, "--column", "age", "sum", *BOUNDS, "--missing", "x", "--epsilon", "1")
+    told = refused("release", path, "--column", "age", "sum", *BOUNDS, "--missing", "x", "--epsilon", "1")
+    assert "--missing" in told
 
 
 def test_quoted_cells_and_other_delimiters(written):
@@ -228,7 +229,8 @@ def test_cells_of_parquet(tmp_path):
     for column, row in (("b", 1), ("d", 1), ("f", 2)):
         told = refused("release", str(path), "--column", column, "sum", "--whole", *BOUNDS, "--epsilon", "1")
         assert f"{column} in row {row} = '…'" in told
-    assert asked(str(path), "--column", "d", "sum", *BOUNDS, "--epsilon", "1e9")["value"] == pytest.approx(3.5, abs=1e-3)
+    found = asked(str(path), "--column", "d", "sum", *BOUNDS, "--epsilon", "1e9")
+    assert found["value"] == pytest.approx(3.5, abs=1e-3)
     assert asked(str(path), "--column", "n", "count", "--epsilon", "100")["value"] == 1
 
 

@@ -120,7 +120,8 @@ def test_check_a_forged_certificate(certificate):
 
 
 @pytest.mark.parametrize(
-    ("content", "told"), [(b"", "not JSON"), (b"{}", "not a certificate"), (b"\xff\xfe", "not text"), (None, "No such file")]
+    ("content", "told"),
+    [(b"", "not JSON"), (b"{}", "not a certificate"), (b"\xff\xfe", "not text"), (None, "No such file")],
 )
 def test_check_what_is_no_certificate(tmp_path, content, told):
     path = tmp_path / "certificate.json"

@@ -63,7 +63,8 @@ def test_importing_loads_no_arithmetic():
 
 def test_the_registry_is_complete_and_in_one_order_whatever_was_loaded_first():
     first = run("from tightrope.theorems import REGISTRY; print(*REGISTRY)")
-    after = run("import tightrope; tightrope.Staircase; from tightrope.theorems import REGISTRY as r; print(len(r), *r)")
+    code = "import tightrope; tightrope.Staircase; from tightrope.theorems import REGISTRY as r; print(len(r), *r)"
+    after = run(code)
     assert first.split() == list(REGISTRY)
     assert after.split() == [str(len(REGISTRY)), *REGISTRY]
 

@@ -28,7 +28,7 @@ def test_claims_follow_it(m):
 
 def test_every_kind_of_question_follows_it():
     m = tr.Laplace(2) + tr.RandomizedResponse(epsilon=1)
-    asked = {name: claim for name, claim in answers(m, *QUESTIONS)}
+    asked = dict(answers(m, *QUESTIONS))
     for claim in asked.values():
         VALIDATOR.validate(json.loads(claim.to_json()))
     assert {claim.question.ask for claim in asked.values()} == set(_ASKS)
@@ -49,8 +49,16 @@ def test_junk_does_not(field, junk):
     assert not VALIDATOR.is_valid(forged)
 
 
-@pytest.mark.parametrize("question", [{"ask": "epsilon"}, {"ask": "epsilon", "delta": 1e-5}, {"ask": "pure", "delta": "0"},
-                                      {"ask": "epsilon", "delta": "nan"}, {"ask": "delta", "delta": "0.1"}])
+@pytest.mark.parametrize(
+    "question",
+    [
+        {"ask": "epsilon"},
+        {"ask": "epsilon", "delta": 1e-5},
+        {"ask": "pure", "delta": "0"},
+        {"ask": "epsilon", "delta": "nan"},
+        {"ask": "delta", "delta": "0.1"},
+    ],
+)
 def test_questions_must_be_whole(question):
     assert not VALIDATOR.is_valid({**CERTIFICATE, "question": question})
 

@@ -184,7 +184,9 @@ def _exceeds(
 
 
 def _honest(stated: Claim, route: Route) -> list[str]:
-    found = ["it is called tight, but its route only overstates"] if stated.kind == "equal" and route.kind != "equal" else []
+    found = []
+    if stated.kind == "equal" and route.kind != "equal":
+        found.append("it is called tight, but its route only overstates")
     return found + _same_proof(stated, route.steps)
 
 

@@ -191,7 +191,8 @@ _VERDICTS = {
 
 def verdict(found: Claim, goal: Fraction, holds: bool | None) -> str:
     """Whether ε ≤ ``goal`` was proved, and by how much it holds or fails."""
-    lines = [f"ε ≤ {shortest(goal)} at {given(found)} {_VERDICTS[holds]}", f"  bound     [{found.lower!r}, {found.upper!r}]"]
+    lines = [f"ε ≤ {shortest(goal)} at {given(found)} {_VERDICTS[holds]}"]
+    lines.append(f"  bound     [{found.lower!r}, {found.upper!r}]")
     end = found.upper if holds else found.lower
     if holds is not None and math.isfinite(end):
         lines.append(f"  margin    {near(goal - Fraction(end)):+.6g}")

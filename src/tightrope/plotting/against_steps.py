@@ -36,6 +36,17 @@ def counts(most: int, points: int) -> list[int]:
     return sorted({round(most ** (i / (points - 1))) for i in range(points)} | {1, most})
 
 
+def merged(rows: list[Row]) -> list[Row]:
+    """Routes that say the same everywhere as one curve with both names: one would hide the other."""
+    seen: dict[tuple[tuple[int, str], ...], list[str]] = {}
+    for name in dict.fromkeys(str(row["curve"]) for row in rows):
+        points = tuple((int(row["steps"]), f"{row['value']:.4g}") for row in rows if row["curve"] == name)
+        seen.setdefault(points, []).append(name)
+    joined = {name: " = ".join(names) for names in seen.values() for name in names}
+    first = {names[0] for names in seen.values()}
+    return [{**row, "curve": joined[str(row["curve"])]} for row in rows if row["curve"] in first]
+
+
 def steps(
     mechanism: Mechanism | str, *, delta: Number = "1e-5", most: int | None = None, points: int = 12
 ) -> Figure:
@@ -51,6 +62,7 @@ def steps(
                 rows.append({"steps": n, "value": row.value, "curve": WORDS.get(row.route, row.route)})
     if not rows:
         raise TightropeError(f"No route gives a finite ε for {whole} at δ = {delta}, so there is nothing to draw.")
+    rows = merged(rows)
     worst = {str(r["curve"]): float(r["value"]) for r in rows}
     names = sorted(worst, key=lambda name: -worst[name])
     colour, dash = coloured(names, "route")

@@ -60,16 +60,21 @@ def line(x: Layer, y: Layer, colour: Layer, dash: Layer, points: bool = False) -
 
 
 def note(rows: list[Row], x: Layer, y: Layer, words: str = "words") -> Layer:
-    """Marked points with a text beside each, on a white halo so that lines do not cross it."""
-    place = {"type": "text", "align": "left", "dx": 9, "dy": -9, "fontSize": 11}
+    """Marked points with a text beside each, by turns above and below, on a white halo that lines do not cross."""
     text = {"text": {"field": words}}
+    texts = []
+    for part, dy in ((rows[::2], -9), (rows[1::2], 11)):
+        place = {"type": "text", "align": "left", "dx": 9, "dy": dy, "fontSize": 11}
+        texts += [
+            {"data": {"values": part}, "mark": {**place, **look}, "encoding": text}
+            for look in ({"color": "white", "stroke": "white", "strokeWidth": 4}, {"color": "#333333"})
+        ]
     return {
         "data": {"values": rows},
         "encoding": {"x": x, "y": y},
         "layer": [
             {"mark": {"type": "point", "filled": True, "size": 60, "color": "#333333", "opacity": 1}},
-            {"mark": {**place, "color": "white", "stroke": "white", "strokeWidth": 4}, "encoding": text},
-            {"mark": {**place, "color": "#333333"}, "encoding": text},
+            *texts,
         ],
     }
 

@@ -108,7 +108,7 @@ def report(mechanism: Mechanism | str, *, delta: Number, name: str = "", unit: s
 
     >>> statement = report("gaussian(sigma=2)", delta=1e-5, name="age survey", unit="one person")
     >>> print(statement.sentences[2])
-    Allowed to accuse 1 % of those who were not used, an attacker finds at most 3.389 % of those who were.
+    Allowed to accuse 1 % of those who were not used, an attacker finds at most 3.390 % of those who were.
     """
     for given, value in (("name", name), ("unit", unit)):
         if not isinstance(value, str) or len(value) > 500:
