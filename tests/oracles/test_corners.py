@@ -9,9 +9,9 @@ import pytest
 import tightrope as tr
 from tightrope.accounting.facts import fact
 from tightrope.accounting.instances import gaussian_instance
+from tightrope.curves.glued_loss import Glued
 from tightrope.curves.loss import Loss
 from tightrope.curves.profile_renyi import IntegratedRenyi, profile_has_renyi
-from tightrope.curves.glued_loss import Glued
 from tightrope.curves.sampled_loss import PoissonAdd, PoissonRemove
 from tightrope.curves.tradeoff import TradeOff, inverse
 from tightrope.mechanisms.discrete_laplace import DiscreteLaplacePair

@@ -5,8 +5,8 @@ from fractions import Fraction
 import tightrope as tr
 from tightrope.accounting.compare import zcdp_to_epsilon_classic
 from tightrope.accounting.facts import fact
-from tightrope.curves.loss import Loss, NormalPair
 from tightrope.curves.glued_loss import Glued
+from tightrope.curves.loss import Loss, NormalPair
 from tightrope.curves.sampled_loss import PoissonRemove
 from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.finite import FiniteSum, on_lattice

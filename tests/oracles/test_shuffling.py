@@ -232,7 +232,7 @@ def test_deep_tails_of_compositions_use_the_whole_grid():
     assert tr.epsilon(m, delta="1e-20").upper < deep.upper < 3
 
 
-def test_a_shuffle_costs_no_more_than_its_report_and_keeps_the_pure_epsilon():
+def test_a_shuffle_costs_no_more_than_its_report():
     for base in (tr.Laplace(1), tr.RandomizedResponse(1, k=4), tr.Pure(1), tr.RandomizedResponse(p=0.1, k=5)):
         m = base.shuffled(3)
         assert tr.epsilon(m, delta=1e-3).upper <= tr.epsilon(base, delta=1e-3).upper * (1 + 1e-12)

@@ -25,7 +25,7 @@ from tightrope.theorems import REGISTRY
 ELSEWHERE = {
     "pure_is_shuffled": "test_shuffling.py::test_general_clones_hold_for_random_randomizers",
     "response_is_shuffled": "test_shuffling.py::test_shuffled_responses_by_enumeration",
-    "shuffling_never_hurts": "test_shuffling.py::test_a_shuffle_costs_no_more_than_its_report_and_keeps_the_pure_epsilon",
+    "shuffling_never_hurts": "test_shuffling.py::test_a_shuffle_costs_no_more_than_its_report",
     "loss_attained_by_shuffling": "test_shuffling.py::test_counts_by_enumeration",
     "record_meets_one_run": "test_batches.py::test_an_epoch_is_one_unsampled_step",
     "loss_attained_by_sharing": "test_batches.py::test_cells_of_the_largest_answer",

@@ -56,7 +56,8 @@ LEAVES: dict[str, type[Leaf]] = {
     )
 }
 METHODS = (
-    "poisson", "without_replacement", "with_replacement", "shuffled", "shuffled_batches", "allocated", "group", "on_grid",
+    "poisson", "without_replacement", "with_replacement", "shuffled", "shuffled_batches", "allocated", "group",
+    "on_grid",
 )
 
 _TOKEN = re.compile(
