@@ -111,6 +111,14 @@ def test_without_the_drawing_package(monkeypatch):
     assert "drawing is not installed" in page
 
 
+def test_a_picture_that_cannot_be_drawn_is_said(monkeypatch):
+    def fail(*_, **__):
+        raise tr.NotCertified("the profile", "nothing helped")
+
+    monkeypatch.setattr("tightrope.reports.sections.profile", fail)
+    assert "(No picture: the profile was not certified" in tr.report("gaussian(sigma=2)", delta="1e-5").to_html()
+
+
 @pytest.mark.parametrize(
     ("make", "told"),
     [

@@ -17,6 +17,5 @@ def completion(shell: str) -> None:
     from tightrope.cli.main import cli
 
     kind = get_completion_class(shell)
-    if kind is None:
-        raise click.UsageError(f"No completion for {shell}.")
+    assert kind is not None, "click knows the three shells"
     click.echo(kind(cli, {}, "tightrope", "_TIGHTROPE_COMPLETE").source())

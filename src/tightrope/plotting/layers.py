@@ -63,7 +63,8 @@ def note(rows: list[Row], x: Layer, y: Layer, words: str = "words") -> Layer:
     """Marked points with a text beside each, by turns above and below, on a white halo that lines do not cross."""
     text = {"text": {"field": words}}
     texts = []
-    for part, dy in ((rows[::2], -9), (rows[1::2], 11)):
+    across = sorted(rows, key=lambda row: float(row[x["field"]]))
+    for part, dy in ((across[::2], -9), (across[1::2], 11)):
         place = {"type": "text", "align": "left", "dx": 9, "dy": dy, "fontSize": 11}
         texts += [
             {"data": {"values": part}, "mark": {**place, **look}, "encoding": text}
