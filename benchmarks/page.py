@@ -68,7 +68,7 @@ def table(work: Workload, answers: dict[str, dict[str, Any]]) -> str:
     """One workload: every library's row."""
     truth = TRUTHS.get(work["name"])
     told = f" (truth {truth})" if isinstance(truth, str) else ""
-    lines = [f"### {work['name']}{told}", "", "| library | answer | error | CPU ms | slower than ours | memory MB | |",
+    lines = [f"## {work['name']}{told}", "", "| library | answer | error | CPU ms | slower than ours | memory MB | |",
              "|---|---|---|---|---|---|---|"]
     ours = answers.get(OURS, {}).get("warm")
     for name, got in answers.items():
