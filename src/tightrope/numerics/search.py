@@ -51,7 +51,7 @@ def _secant(estimate: Estimate, goal: float, x: float, slope: float) -> float | 
             return following
         after = estimate(following) - goal
         x, value, slope = following, after, (after - value) / (following - x) if after != value else slope
-    return x
+    return x if abs(value) < 1e-9 else None  # around a kink they may jump to and fro for ever
 
 
 def _log(x: Fraction) -> float:
