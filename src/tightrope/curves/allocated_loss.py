@@ -27,6 +27,7 @@ _ORDERS = (*range(2, 33), 40, 50, 64)
 _DIGITS = 30  # bits of a value that are enough
 _PROBE = 1e-5  # if the integral is quick up to where δ is this, it is used
 _BITS = 128
+_MOST_COPIES = 2_000  # epochs; multiplying out more takes seconds
 _EXACT = 12.0  # standard deviations of the loss up to which a grid uses the integral; beyond, moments
 
 
@@ -113,8 +114,10 @@ class AllocatedPair(Pair):
         """All answers may be far out."""
         return UNBOUNDED
 
-    def repeated(self, copies: int) -> Call:
-        """For several copies, a law on a grid, which dominates."""
+    def repeated(self, copies: int) -> Call | None:
+        """For several copies, a law on a grid, which dominates; very many are left to the moments, which are loose but quick."""
+        if copies > _MOST_COPIES:
+            return None
         return self.call if copies == 1 else gridded_call(_points(self.density)[self.adding], copies)
 
     def quick(self, x: Fraction) -> Ball:
