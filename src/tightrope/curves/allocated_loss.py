@@ -115,7 +115,7 @@ class AllocatedPair(Pair):
         return UNBOUNDED
 
     def repeated(self, copies: int) -> Call | None:
-        """For several copies, a law on a grid, which dominates; very many are left to the moments, which are loose but quick."""
+        """For several copies, a law on a grid, which dominates; very many are left to the moments: loose, but quick."""
         if copies > _MOST_COPIES:
             return None
         return self.call if copies == 1 else gridded_call(_points(self.density)[self.adding], copies)
