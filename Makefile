@@ -35,7 +35,8 @@ test: $(VENV)/.dev lint
 	$(BIN)/coverage report --include='*/numerics/*,*/curves/*,*/mechanisms/*,*/noise/*,*/queries/*,*/budget/*,*/accounting/*' --fail-under=97 --skip-covered
 
 quick: $(VENV)/.dev
-	$(BIN)/python -m pytest -n auto -x tests/laws tests/doors
+	$(BIN)/python -m pytest -n auto -x tests/papers tests/oracles/test_vectors.py tests/laws/test_values.py \
+		tests/laws/test_accountant.py tests/attacks/test_peer_mistakes.py tests/doors/test_public_names.py
 
 docs: $(VENV)/.dev
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build
