@@ -27,7 +27,7 @@ TESTS = ROOT / "tests"
 sys.path.insert(0, str(TESTS))
 
 import ledger_crashes  # noqa: E402 - found beside the tests
-import postgres  # noqa: E402
+import postgres  # noqa: E402 - likewise
 
 Figures = dict[str, Any]
 
@@ -150,7 +150,7 @@ def million(count: int = 10**6) -> None:
         for first in range(0, count, 10_000):
             numbers = range(first, min(first + 10_000, count))
             requests = [Request("charge", "b", f"r{n}", str(mechanism), "bulk", cost) for n in numbers]
-            store._serve(requests)  # type: ignore[attr-defined]
+            store._serve(requests)  # type: ignore[attr-defined]  # the queue is passed by: only the books are filled
         filled = time.perf_counter() - start
         balances = []
         for _ in range(20):

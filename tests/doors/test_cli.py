@@ -269,3 +269,17 @@ def test_module_refuses():
 def test_help_loads_nothing_heavy():
     code = "import sys, tightrope.cli.main; print({'rich', 'numpy', 'scipy', 'mpmath'} & set(sys.modules))"
     assert python("-c", code).stdout.decode().strip() == "set()"
+
+
+def test_arguments_that_are_no_text_are_refused_in_words():
+    """Bytes that are not UTF-8 reach Python as surrogates, which no stream can write as they are."""
+    result = python("-m", "tightrope", "epsilon", b"gaussi\xff\xfen(sigma=1)", "--delta", "1e-5")
+    assert result.returncode == 2
+    assert b"Traceback" not in result.stderr
+    assert b"Error" in result.stderr
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "NaN", "infinity"])
+def test_what_is_no_finite_number_is_named(value):
+    told = refused("epsilon", f"gaussian(sigma={value})", "--delta", "0.1")
+    assert f"{value!r} is not a number that can be used" in told

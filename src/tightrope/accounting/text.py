@@ -219,6 +219,8 @@ class _Parser:
         if kind == "name" and value in ("replace", "add-remove"):
             self.at += 1
             return value
+        if kind == "name" and value.lower() in ("nan", "inf", "infinity"):
+            raise BadText(self.text, position, f"{value!r} is not a number that can be used", "Parameters are finite.")
         if kind == "name" or self.peek("("):
             return self.expression()
         if self.peek("["):

@@ -103,4 +103,5 @@ def cli() -> None:
     """
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(encoding="utf-8")  # Greek letters and JSON are written the same way under every locale
+            # Greek letters and JSON are written the same way under every locale; bytes that are no text are shown as \\x..
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")

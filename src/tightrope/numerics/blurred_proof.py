@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision, upper_float
 from tightrope.numerics.contour_floats import Saddles
-from tightrope.numerics.contour_proof import call_factor, log_moment
+from tightrope.numerics.contour_proof import call_factor, log_moment, product_of_powers
 from tightrope.numerics.float_lines import UNIT, Phases, as_doubles, bell, block_sum
 from tightrope.numerics.real import Real
 from tightrope.numerics.transform import Transform, whole_power
@@ -67,8 +67,8 @@ class BlurredProof:
         self._kept: dict[Fraction, Ball] = {}
         with precision(BITS):
             self.period = 2 * Ball.pi() / ball(plan.eta)
-            self.mass = _product([(transform.mass(), copies) for transform, copies in parts])
-            self.reverse = _product([(transform.reverse_mass(), copies) for transform, copies in parts])
+            self.mass = product_of_powers([(transform.mass(), copies) for transform, copies in parts])
+            self.reverse = product_of_powers([(transform.reverse_mass(), copies) for transform, copies in parts])
             self._log_scale = log_moment(self._parts, plan.t, BITS - 20)
             self._largest = total_largest(parts)
             self._fill()
@@ -253,14 +253,6 @@ def _total(values: Floats) -> Ball:
 def _mills(x: Ball) -> Ball:
     """φ(x)/Φ(x)."""
     return (x * x / -2).exp() / (2 * Ball.pi()).sqrt() / ((-x / Ball(2).sqrt()).erfc() / 2)
-
-
-def _product(factors: Sequence[tuple[Ball, int]]) -> Ball:
-    total = Ball(1)
-    for factor, copies in factors:
-        if not (factor.is_exact() and factor == 1):
-            total *= factor**copies
-    return total
 
 
 def total_largest(parts: Sequence[tuple[Transform, int]]) -> Ball | None:

@@ -73,8 +73,8 @@ class Proof:
                 self._terms.append((term.real, term.imag))
             self._tail = self._node_tail()
             self._period = 2 * Ball.pi() / ball(plan.eta)
-            self.mass = _product([(transform.mass(), copies) for transform, copies in parts])
-            self.reverse = _product([(transform.reverse_mass(), copies) for transform, copies in parts])
+            self.mass = product_of_powers([(transform.mass(), copies) for transform, copies in parts])
+            self.reverse = product_of_powers([(transform.reverse_mass(), copies) for transform, copies in parts])
             self._largest = _largest(parts)
 
     def _line(self) -> tuple[Ball, list[ComplexBall]]:
@@ -170,7 +170,8 @@ class Proof:
         return short(float(tilts.above[int(logs.argmin())]))
 
 
-def _product(factors: Sequence[tuple[Ball, int]]) -> Ball:
+def product_of_powers(factors: Sequence[tuple[Ball, int]]) -> Ball:
+    """Π fᵢ^{kᵢ} of factors that are not negative; a factor of exactly 1 costs nothing."""
     total = Ball(1)
     for factor, copies in factors:
         if not (factor.is_exact() and factor == 1):
