@@ -103,5 +103,5 @@ def cli() -> None:
     """
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            # Greek letters and JSON are written the same way under every locale; bytes that are no text are shown as \\x..
+            # Greek letters and JSON look the same under every locale; bytes that are no text are shown as escapes.
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
