@@ -13,8 +13,8 @@ from fractions import Fraction
 
 import tightrope as tr
 from tightrope.numerics.balls import precision
+from tightrope.numerics.moments.sampled_normal import log_power_means_certified
 from tightrope.numerics.real import real
-from tightrope.numerics.sampled_normal import log_power_means_certified
 
 GOAL = 5.0
 LEAVES = [

@@ -13,7 +13,7 @@ from ctypes import CFUNCTYPE, POINTER, Structure, c_char_p, c_int, c_int64, c_vo
 WRITE_FAILED, FSYNC_FAILED, FULL, CANNOT_OPEN = 10 | 3 << 8, 10 | 4 << 8, 13, 14
 KINDS = ("write", "fsync", "open", "full", "short")
 
-# SQLite keeps the pointer to the name, so it must be passed on as it came: as bytes it would be a copy that is soon freed.
+# SQLite keeps the pointer to the name, so it is passed on as it came: bytes would be a copy that is soon freed.
 _Open = CFUNCTYPE(c_int, c_void_p, c_void_p, c_void_p, c_int, POINTER(c_int))
 _Write = CFUNCTYPE(c_int, c_void_p, c_void_p, c_int, c_int64)
 _Sync = CFUNCTYPE(c_int, c_void_p, c_int)

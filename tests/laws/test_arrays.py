@@ -75,7 +75,7 @@ def test_a_profile_is_asked_again():
 def test_points_without_a_shared_answer_are_asked_alone(monkeypatch):
     m = RUNS[0]
     alone = tr.delta(m, 2)
-    monkeypatch.setattr("tightrope.curves.contour_chart.ContourChart.call", refuse)
+    monkeypatch.setattr("tightrope.curves.engines.contour_chart.ContourChart.call", refuse)
     lower, upper = tr.profile(m).delta([2, 2])
     assert upper[0] == upper[1] == pytest.approx(alone.upper, rel=1e-9)
     lower, upper = tr.profile(m).epsilon(["1e-5"])

@@ -36,8 +36,8 @@ from tightrope.curves.tradeoff import TradeOff
 from tightrope.curves.truncated import TruncatedConcentrated
 from tightrope.mechanisms.laplace import LaplacePair
 from tightrope.numerics.balls import sharp, upper_float
-from tightrope.numerics.finite import FiniteSum
 from tightrope.numerics.real import real
+from tightrope.numerics.sums.finite import FiniteSum
 
 
 @oracle("renyi_composes")

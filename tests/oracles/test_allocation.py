@@ -12,15 +12,15 @@ from mpmath import exp, log, mp, mpf, npdf, quad
 from sharing_checks import mean_of_lognormals
 
 import tightrope as tr
-from tightrope.curves.allocated_loss import loss_of_allocation
 from tightrope.curves.renyi import KnownOrders, LinearRenyi
+from tightrope.curves.sampled.allocated import loss_of_allocation
 from tightrope.curves.shared_records import AllocatedRenyi, renyi_of_allocation
 from tightrope.mechanisms.gaussian import gaussian_mechanism_loss
-from tightrope.numerics.allocation_moments import allocation_cumulant
 from tightrope.numerics.balls import ball, precision, sharp
 from tightrope.numerics.mean_density import MeanDensity
+from tightrope.numerics.moments.allocated import allocation_cumulant
 from tightrope.numerics.real import real
-from tightrope.numerics.windowed_power import windowed_power
+from tightrope.numerics.windowed.power import windowed_power
 
 F = Fraction
 

@@ -9,16 +9,16 @@ import pytest
 import tightrope as tr
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, precision
+from tightrope.numerics.contour.discrete_normal import discrete_normal_sum_call
 from tightrope.numerics.discrete_normal import call as one_call
-from tightrope.numerics.discrete_normal_sum import discrete_normal_sum_call
-from tightrope.numerics.sampled_laplace_nodes import FarLaplace
-from tightrope.numerics.transform import whole_power
-from tightrope.numerics.transforms_discrete_laplace import DiscreteLaplaceTransform
-from tightrope.numerics.transforms_discrete_normal import DiscreteNormalTransform
-from tightrope.numerics.transforms_sampled_discrete import SampledDiscreteNormalTransform
-from tightrope.numerics.transforms_sampled_laplace import SampledLaplaceTransform
-from tightrope.numerics.transforms_unequal import UnequalTransform
-from tightrope.numerics.unequal_sum import noncentral, summable, unequal_sum_call
+from tightrope.numerics.sums.unequal import noncentral, summable, unequal_sum_call
+from tightrope.numerics.transforms.discrete_laplace import DiscreteLaplaceTransform
+from tightrope.numerics.transforms.discrete_normal import DiscreteNormalTransform
+from tightrope.numerics.transforms.sampled_discrete import SampledDiscreteNormalTransform
+from tightrope.numerics.transforms.sampled_laplace import SampledLaplaceTransform
+from tightrope.numerics.transforms.sampled_laplace_nodes import FarLaplace
+from tightrope.numerics.transforms.transform import whole_power
+from tightrope.numerics.transforms.unequal import UnequalTransform
 
 F = Fraction
 mp.mp.dps = 25

@@ -10,21 +10,21 @@ import pytest
 
 import tightrope as tr
 from tightrope.accounting.facts import fact
-from tightrope.curves.blurred_profile import BlurredProfile, blurred_profile
+from tightrope.curves.engines.blurred_profile import BlurredProfile, blurred_profile
 from tightrope.curves.loss import Loss
 from tightrope.curves.profile import Profile
 from tightrope.curves.ways import Ways
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, precision
-from tightrope.numerics.blurred import BlurPlan, BlurredSum
-from tightrope.numerics.blurred_proof import BlurredProof
-from tightrope.numerics.contour_floats import saddle_start
-from tightrope.numerics.finite import FiniteLaw, FiniteSum
-from tightrope.numerics.float_lines import Phases, bell, block_sum, exponential_sums, rounded
-from tightrope.numerics.laplace_sum import laplace_call
+from tightrope.numerics.contour.blurred import BlurPlan, BlurredSum
+from tightrope.numerics.contour.blurred_proof import BlurredProof
+from tightrope.numerics.contour.floats import saddle_start
 from tightrope.numerics.real import ZERO, real
-from tightrope.numerics.transforms_closed import LaplaceTransform, NormalTransform
-from tightrope.numerics.transforms_finite import FiniteTransform
+from tightrope.numerics.sums.finite import FiniteLaw, FiniteSum
+from tightrope.numerics.sums.laplace import laplace_call
+from tightrope.numerics.transforms.closed import LaplaceTransform, NormalTransform
+from tightrope.numerics.transforms.finite import FiniteTransform
+from tightrope.numerics.transforms.float_lines import Phases, bell, block_sum, exponential_sums, rounded
 
 F = Fraction
 

@@ -13,8 +13,8 @@ from scipy.optimize import linprog
 
 import tightrope as tr
 from tightrope.accounting.routes import lower_losses
-from tightrope.curves.attained_sample import loss_attained_without_replacement, renyi_attained_by_sample
 from tightrope.curves.loss import Loss
+from tightrope.curves.sampled.attained import loss_attained_without_replacement, renyi_attained_by_sample
 from tightrope.mechanisms.laplace import LaplacePair
 from tightrope.numerics.balls import ball, precision
 

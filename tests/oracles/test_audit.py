@@ -14,9 +14,9 @@ from scipy.stats import ncx2
 
 import tightrope as tr
 from tightrope.accounting.facts import fact
-from tightrope.curves.blurred_profile import blurred_profile
+from tightrope.curves.engines.blurred_profile import blurred_profile
+from tightrope.curves.engines.windowed_profile import windowed_profile
 from tightrope.curves.loss import Loss
-from tightrope.curves.windowed_profile import windowed_profile
 from tightrope.errors import NotCertified
 
 GAUSS = np.polynomial.legendre.leggauss(12)

@@ -9,17 +9,17 @@ from fractions import Fraction
 import pytest
 
 from tightrope.errors import NotCertified
-from tightrope.numerics import contour_proof
 from tightrope.numerics.balls import Ball, ball, lower_float, precision, upper_float
-from tightrope.numerics.contour import ContourSum, Plan
-from tightrope.numerics.finite import FiniteLaw, FiniteSum, scattered
-from tightrope.numerics.laplace_sum import laplace_call
+from tightrope.numerics.contour import proof as contour_proof
+from tightrope.numerics.contour.integral import ContourSum, Plan
 from tightrope.numerics.normal import normal_call
 from tightrope.numerics.real import Real, real
-from tightrope.numerics.transform import Transform
-from tightrope.numerics.transforms_closed import LaplaceTransform, NormalTransform
-from tightrope.numerics.transforms_finite import FiniteTransform
-from tightrope.numerics.transforms_sampled import SampledNormalTransform
+from tightrope.numerics.sums.finite import FiniteLaw, FiniteSum, scattered
+from tightrope.numerics.sums.laplace import laplace_call
+from tightrope.numerics.transforms.closed import LaplaceTransform, NormalTransform
+from tightrope.numerics.transforms.finite import FiniteTransform
+from tightrope.numerics.transforms.sampled import SampledNormalTransform
+from tightrope.numerics.transforms.transform import Transform
 
 F = Fraction
 Parts = list[tuple[Transform, int]]

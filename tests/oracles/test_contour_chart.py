@@ -7,18 +7,18 @@ import pytest
 
 import tightrope as tr
 from tightrope.accounting.facts import fact
-from tightrope.curves.contour_chart import ContourChart, ProfileChart
-from tightrope.curves.contour_profile import contour_profile
-from tightrope.curves.lesser_direction import bounded_by, chernoff_bound, tilt_to_the_leak
+from tightrope.curves.engines.contour_chart import ContourChart, ProfileChart
+from tightrope.curves.engines.contour_profile import contour_profile
+from tightrope.curves.engines.lesser_direction import bounded_by, chernoff_bound, tilt_to_the_leak
 from tightrope.curves.loss import Loss
 from tightrope.errors import NotCertified
-from tightrope.numerics import transform_memory as recall
 from tightrope.numerics.balls import Ball, ball, precision
-from tightrope.numerics.contour import ContourSum
+from tightrope.numerics.contour.integral import ContourSum
 from tightrope.numerics.normal import normal_call
 from tightrope.numerics.real import Real
-from tightrope.numerics.transforms_closed import NormalTransform
-from tightrope.numerics.transforms_sampled import SampledNormalTransform
+from tightrope.numerics.transforms import memory as recall
+from tightrope.numerics.transforms.closed import NormalTransform
+from tightrope.numerics.transforms.sampled import SampledNormalTransform
 from tightrope.numerics.valley import chord_bound, float_valley, valley
 
 MU = 3  # nine normal losses of μ = 1

@@ -8,12 +8,12 @@ import mpmath as mp
 import pytest
 
 from tightrope.numerics.balls import Ball, ball, precision
-from tightrope.numerics.contour import ContourSum, Plan
+from tightrope.numerics.contour.integral import ContourSum, Plan
 from tightrope.numerics.real import real
-from tightrope.numerics.transform import Transform
-from tightrope.numerics.transforms_replace import ReplaceSampledNormalTransform
-from tightrope.numerics.transforms_sampled import SampledNormalTransform
-from tightrope.numerics.transforms_sampled_laplace import SampledLaplaceTransform
+from tightrope.numerics.transforms.replace import ReplaceSampledNormalTransform
+from tightrope.numerics.transforms.sampled import SampledNormalTransform
+from tightrope.numerics.transforms.sampled_laplace import SampledLaplaceTransform
+from tightrope.numerics.transforms.transform import Transform
 
 F = Fraction
 Parts = list[tuple[Transform, int]]

@@ -7,7 +7,7 @@ import pytest
 import tightrope as tr
 from tightrope.accounting.facts import fact
 from tightrope.curves.composed_loss import loss_has_profile
-from tightrope.curves.contour_profile import ContourProfile, contour_profile
+from tightrope.curves.engines.contour_profile import ContourProfile, contour_profile
 from tightrope.curves.loss import Loss
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import ball, precision

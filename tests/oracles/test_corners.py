@@ -9,16 +9,16 @@ import pytest
 import tightrope as tr
 from tightrope.accounting.facts import fact
 from tightrope.accounting.instances import gaussian_instance
-from tightrope.curves.glued_loss import Glued
 from tightrope.curves.loss import Loss
 from tightrope.curves.profile_renyi import IntegratedRenyi, profile_has_renyi
-from tightrope.curves.sampled_loss import PoissonAdd, PoissonRemove
+from tightrope.curves.sampled.glued import Glued
+from tightrope.curves.sampled.poisson import PoissonAdd, PoissonRemove
 from tightrope.curves.tradeoff import TradeOff, inverse
 from tightrope.mechanisms.discrete_laplace import DiscreteLaplacePair
 from tightrope.numerics.balls import Ball, ball, precision
 from tightrope.numerics.bound import Bound
-from tightrope.numerics.finite import FiniteSum, on_lattice, scattered
 from tightrope.numerics.real import Real, real
+from tightrope.numerics.sums.finite import FiniteSum, on_lattice, scattered
 
 
 def laplace_rows(scale, shift):

@@ -5,13 +5,13 @@ from fractions import Fraction
 import tightrope as tr
 from tightrope.accounting.compare import zcdp_to_epsilon_classic
 from tightrope.accounting.facts import fact
-from tightrope.curves.glued_loss import Glued
 from tightrope.curves.loss import Loss, NormalPair
-from tightrope.curves.sampled_loss import PoissonRemove
+from tightrope.curves.sampled.glued import Glued
+from tightrope.curves.sampled.poisson import PoissonRemove
 from tightrope.numerics.balls import Ball, precision
-from tightrope.numerics.finite import FiniteSum, on_lattice
 from tightrope.numerics.normal import unequal_call, unequal_tail, upper_tail
 from tightrope.numerics.real import real
+from tightrope.numerics.sums.finite import FiniteSum, on_lattice
 
 
 def test_no_noise_difference_at_all():

@@ -11,8 +11,8 @@ import mpmath
 import pytest
 
 from tightrope.numerics.balls import Ball, ball, between, precision
-from tightrope.numerics.finite import FiniteLaw, FiniteSum, on_lattice, scattered
 from tightrope.numerics.real import ZERO, Real, real
+from tightrope.numerics.sums.finite import FiniteLaw, FiniteSum, on_lattice, scattered
 
 F = Fraction
 
@@ -212,7 +212,7 @@ def test_the_integral_against_every_outcome(
     parts: list[tuple[list[F], list[F], int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same sums forced through the lattice integral, on and between the atoms."""
-    monkeypatch.setattr("tightrope.numerics.finite_engines._TABLE", 0)
+    monkeypatch.setattr("tightrope.numerics.sums.finite_engines._TABLE", 0)
     laws = [(scattered([real(v) for v in vs], [real(m) for m in ms], real(1 - sum(ms))), k) for vs, ms, k in parts]
     law = FiniteSum(laws)
     for x in (F(-12), F(-1, 3), F(1, 4), F(2, 7), F(5, 2)):
@@ -251,8 +251,8 @@ def test_values_without_a_lattice_and_the_grid_around_them(x: float, monkeypatch
     with mpmath.workdps(40):
         text = mpmath.nstr(roots_call(12, x), 35)
     exact = FiniteSum([(ROOTS, 12)])
-    monkeypatch.setattr("tightrope.numerics.finite_engines._JOINT", 0)
-    monkeypatch.setattr("tightrope.numerics.finite_engines._LISTED", 0)
+    monkeypatch.setattr("tightrope.numerics.sums.finite_engines._JOINT", 0)
+    monkeypatch.setattr("tightrope.numerics.sums.finite_engines._LISTED", 0)
     grid = FiniteSum([(ROOTS, 12)])
     assert exact.exact
     assert not grid.exact

@@ -7,8 +7,8 @@ from fractions import Fraction
 import pytest
 
 from tightrope.numerics.balls import Ball, ball, lower_float, precision, upper_float
-from tightrope.numerics.finite import FiniteLaw, FiniteSum, on_lattice, scattered
 from tightrope.numerics.real import Real, real
+from tightrope.numerics.sums.finite import FiniteLaw, FiniteSum, on_lattice, scattered
 
 F = Fraction
 THREE = on_lattice(real(1), {1: real(F(1, 2)), 0: real(F(1, 3)), -1: real(F(1, 6))})

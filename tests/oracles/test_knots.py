@@ -15,7 +15,7 @@ from tightrope.curves.renyi import KnownOrders, LargestRenyi, LinearRenyi, Summe
 from tightrope.curves.renyi_profile import WholeCurveProfile
 from tightrope.numerics.balls import precision
 from tightrope.numerics.real import real
-from tightrope.numerics.two_point_epsilon import knot_epsilon
+from tightrope.numerics.sums.two_point_epsilon import knot_epsilon
 
 F = Fraction
 STATED = [

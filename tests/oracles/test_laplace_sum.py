@@ -10,7 +10,7 @@ from mpmath import mpf
 
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, certain, precision
-from tightrope.numerics.laplace_sum import MOST_COPIES, laplace_call
+from tightrope.numerics.sums.laplace import MOST_COPIES, laplace_call
 
 BITS = 100
 TINY = mpf(10) ** -20

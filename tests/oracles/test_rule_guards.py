@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 
 from tightrope.errors import NotCertified
-from tightrope.numerics import saddles
 from tightrope.numerics.balls import INFINITY, Ball, ball, precision
-from tightrope.numerics.decay_search import shifted_rule
 from tightrope.numerics.normal import normal_call, quantile, unequal_call, upper_tail
 from tightrope.numerics.real import real
-from tightrope.numerics.transforms_replace_decay import replace_decay
-from tightrope.numerics.transforms_replace_rule import replace_alias, replace_rule, replace_tails
-from tightrope.numerics.transforms_sampled_decay import decay_bound
-from tightrope.numerics.transforms_sampled_rule import Rule, rule, tails
-from tightrope.numerics.two_point import one_order_lower, one_order_upper
-from tightrope.numerics.two_point_search import curve_search, trial, widest_ratio
+from tightrope.numerics.sums import saddles
+from tightrope.numerics.sums.two_point import one_order_lower, one_order_upper
+from tightrope.numerics.sums.two_point_search import curve_search, trial, widest_ratio
+from tightrope.numerics.transforms.decay_search import shifted_rule
+from tightrope.numerics.transforms.replace_decay import replace_decay
+from tightrope.numerics.transforms.replace_rule import replace_alias, replace_rule, replace_tails
+from tightrope.numerics.transforms.sampled_decay import decay_bound
+from tightrope.numerics.transforms.sampled_rule import Rule, rule, tails
 
 F = Fraction
 GOOD = Rule(F(1, 4), -60, 60, F(1))

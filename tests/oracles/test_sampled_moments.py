@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from tightrope.numerics.balls import Ball, ball, certain, lower_float, precision, upper_float
-from tightrope.numerics.real import UNBOUNDED, Real, real
-from tightrope.numerics.sampled_moments import (
+from tightrope.numerics.moments.sampled import (
     finite_power_mean,
     poisson_general,
     sampled_laplace,
@@ -21,7 +20,8 @@ from tightrope.numerics.sampled_moments import (
     without_replacement_lower,
     without_replacement_normal,
 )
-from tightrope.numerics.sampled_normal import log_power_mean, log_power_means, log_power_means_certified
+from tightrope.numerics.moments.sampled_normal import log_power_mean, log_power_means, log_power_means_certified
+from tightrope.numerics.real import UNBOUNDED, Real, real
 
 F = Fraction
 

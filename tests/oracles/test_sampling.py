@@ -14,9 +14,9 @@ import tightrope as tr
 from tightrope.accounting.facts import fact
 from tightrope.curves.loss import Loss
 from tightrope.curves.renyi import Renyi
-from tightrope.numerics import sampled_moments
 from tightrope.numerics.balls import Ball, ball, lower_float, precision, upper_float
 from tightrope.numerics.bound import Bound
+from tightrope.numerics.moments import sampled as sampled_moments
 
 F = Fraction
 P, Q = ["0.6", "0.3", "0.1"], ["0.25", "0.35", "0.4"]

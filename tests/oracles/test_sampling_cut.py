@@ -11,12 +11,12 @@ import pytest
 from mpmath import mp, mpf
 
 import tightrope as tr
-from tightrope.curves.coupled_profile import CoupledProfile
+from tightrope.curves.engines.coupled_profile import CoupledProfile
 from tightrope.curves.profile import Profile
 from tightrope.numerics.balls import Ball, ball, precision
-from tightrope.numerics.binomial_tail import binomial_excess
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.real import real
+from tightrope.numerics.sums.binomial_tail import binomial_excess
 
 F = Fraction
 

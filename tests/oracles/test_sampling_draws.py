@@ -11,9 +11,9 @@ from mpmath import mp, mpf
 
 import tightrope as tr
 from tightrope.accounting.facts import fact
-from tightrope.curves.draws_loss import DrawsPair, DrawsProfile, drawn_rates
 from tightrope.curves.loss import Loss
 from tightrope.curves.revealed import Revealed
+from tightrope.curves.sampled.draws import DrawsPair, DrawsProfile, drawn_rates
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import ball, lower_float, precision, upper_float
 from tightrope.numerics.bound import Bound

@@ -12,14 +12,14 @@ from mpmath import mp, mpf
 
 import tightrope as tr
 from tightrope.accounting.facts import fact
-from tightrope.curves.antithetic import antithetic
 from tightrope.curves.loss import FinitePair, Loss
-from tightrope.curves.sampled_replace import loss_of_poisson_replacement, loss_of_poisson_replacement_by_quantiles
+from tightrope.curves.sampled.antithetic import antithetic
+from tightrope.curves.sampled.exchanged import loss_of_poisson_replacement, loss_of_poisson_replacement_by_quantiles
 from tightrope.mechanisms.laplace_exchange import LaplaceExchange
 from tightrope.numerics.balls import Ball, ball, lower_float, precision, upper_float
 from tightrope.numerics.bound import Bound
-from tightrope.numerics.finite import scattered
 from tightrope.numerics.real import ZERO, Real, real
+from tightrope.numerics.sums.finite import scattered
 
 F = Fraction
 

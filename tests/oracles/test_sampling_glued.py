@@ -13,17 +13,17 @@ from mpmath import mp, mpc, mpf
 import tightrope as tr
 from tightrope.accounting.facts import fact
 from tightrope.curves.composed_loss import loss_has_profile
-from tightrope.curves.glued_loss import Glued, glued_loss, only_glued_overstates, split_glued_profile
 from tightrope.curves.loss import Loss, NormalPair
+from tightrope.curves.sampled.glued import Glued, glued_loss, only_glued_overstates, split_glued_profile
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, precision
 from tightrope.numerics.real import real
-from tightrope.numerics.transforms_glued import GluedNormalTransform
-from tightrope.numerics.transforms_glued_decay import glued_decay
-from tightrope.numerics.transforms_glued_rest import GluedRest
-from tightrope.numerics.transforms_glued_rule import Growth, Panel, panel_errors, panels
-from tightrope.numerics.transforms_mixture import MixtureTransform
-from tightrope.numerics.transforms_symmetric_laplace import SymmetricLaplaceTransform
+from tightrope.numerics.transforms.glued import GluedNormalTransform
+from tightrope.numerics.transforms.glued_decay import glued_decay
+from tightrope.numerics.transforms.glued_rest import GluedRest
+from tightrope.numerics.transforms.glued_rule import Growth, Panel, panel_errors, panels
+from tightrope.numerics.transforms.mixture import MixtureTransform
+from tightrope.numerics.transforms.symmetric_laplace import SymmetricLaplaceTransform
 
 F = Fraction
 

@@ -13,16 +13,16 @@ from mpmath import exp, mp, mpf
 
 import tightrope as tr
 from tightrope.accounting.facts import fact
-from tightrope.curves.clones import ClonesPair, pure_is_shuffled
 from tightrope.curves.loss import Loss
 from tightrope.curves.pure import Pure
-from tightrope.curves.shuffled_count import loss_attained_by_shuffling
+from tightrope.curves.sampled.clones import ClonesPair, pure_is_shuffled
+from tightrope.curves.sampled.shuffled_count import loss_attained_by_shuffling
 from tightrope.mechanisms.response import randomized_response_loss
 from tightrope.numerics.balls import Ball, ball, lower_float, precision, upper_float
-from tightrope.numerics.connected_dots import connected_dots
-from tightrope.numerics.random_signs import RandomSigns
-from tightrope.numerics.random_signs_integral import integrated_excess
 from tightrope.numerics.real import UNBOUNDED, ZERO, Real, real
+from tightrope.numerics.sums.connected_dots import connected_dots
+from tightrope.numerics.sums.random_signs import RandomSigns
+from tightrope.numerics.sums.random_signs_integral import integrated_excess
 
 F = Fraction
 

@@ -11,7 +11,7 @@ import mpmath as mp
 import pytest
 
 from tightrope.numerics.balls import INFINITY, Ball, ball, lower_float, precision, upper_float
-from tightrope.numerics.two_point import (
+from tightrope.numerics.sums.two_point import (
     curve_search,
     curve_upper,
     one_order_lower,

@@ -12,16 +12,16 @@ import windowed_truth as truth
 
 import tightrope as tr
 from tightrope.accounting.facts import fact
-from tightrope.curves.contour_profile import contour_profile
+from tightrope.curves.engines.contour_profile import contour_profile
+from tightrope.curves.engines.windowed_profile import WindowedProfile, rare, windowed_profile
 from tightrope.curves.loss import Loss
-from tightrope.curves.windowed_profile import WindowedProfile, rare, windowed_profile
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, precision
 from tightrope.numerics.real import Real
-from tightrope.numerics.windowed import WindowProof
-from tightrope.numerics.windowed_plan import window_plan
-from tightrope.numerics.windowed_start import near_call, near_reverse_call, near_root
-from tightrope.numerics.windowed_sum import WindowedSum
+from tightrope.numerics.windowed.integral import WindowProof
+from tightrope.numerics.windowed.plan import window_plan
+from tightrope.numerics.windowed.start import near_call, near_reverse_call, near_root
+from tightrope.numerics.windowed.total import WindowedSum
 
 
 def steps(sigma, rate, number):

@@ -11,9 +11,9 @@ from scipy.special import ndtr
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import ball, precision
 from tightrope.numerics.real import Real
-from tightrope.numerics.windowed_bounds import HIGH, LOW, MIDDLE, Split
-from tightrope.numerics.windowed_law import Step
-from tightrope.numerics.windowed_panels import panels
+from tightrope.numerics.windowed.bounds import HIGH, LOW, MIDDLE, Split
+from tightrope.numerics.windowed.law import Step
+from tightrope.numerics.windowed.panels import panels
 
 RATE, BLUR, BORDER, TOP = Fraction(1, 100), Fraction(1, 4), Fraction(2), Fraction(4)
 SPLIT = Split(BLUR, BORDER, TOP, Fraction(5), Fraction(7))

@@ -11,8 +11,8 @@ from tightrope.curves.profile import Profile
 from tightrope.curves.renyi import Renyi
 from tightrope.numerics.balls import Ball, ball
 from tightrope.numerics.bound import Bound
-from tightrope.numerics.finite import scattered
 from tightrope.numerics.real import Real
+from tightrope.numerics.sums.finite import scattered
 from tightrope.theorems import REGISTRY
 
 LESS = Fraction(99, 100)

@@ -10,16 +10,18 @@ from mpmath import mp, mpf
 import tightrope as tr
 from tightrope.accounting.facts import fact
 from tightrope.curves import approximate, concentrated, mean_concentrated
-from tightrope.curves.contour_profile import contour_profile
+from tightrope.curves.engines.contour_profile import contour_profile
 from tightrope.curves.loss import Loss
 from tightrope.curves.profile import LeakyProfile
 from tightrope.curves.renyi import KnownOrders, LinearRenyi, Renyi
 from tightrope.curves.renyi_profile import classic_zcdp_epsilon, renyi_to_profile, renyi_to_profile_classic
-from tightrope.numerics import sampled_moments, theta, two_point
+from tightrope.numerics import theta
 from tightrope.numerics.balls import Ball, ball
 from tightrope.numerics.bound import Bound
+from tightrope.numerics.moments import sampled as sampled_moments
 from tightrope.numerics.normal import normal_call
 from tightrope.numerics.real import real
+from tightrope.numerics.sums import two_point
 
 F = Fraction
 MICRO, TENTH, CENT = F(1, 10**6), F(1, 10), F(1, 100)

@@ -13,11 +13,11 @@ from tightrope.accounting.facts import Fact, fact
 from tightrope.accounting.refusals import refuse_unconcluded
 from tightrope.accounting.routes import lower_losses
 from tightrope.accounting.solve import Answer
-from tightrope.curves.attained_sample import renyi_attained_by_sample
 from tightrope.curves.concentrated import ZeroConcentrated
 from tightrope.curves.loss import Loss, NormalPair, Parts
 from tightrope.curves.loss_renyi import LossRenyi, loss_has_renyi
 from tightrope.curves.renyi import Renyi
+from tightrope.curves.sampled.attained import renyi_attained_by_sample
 from tightrope.curves.truncated import TruncatedConcentrated
 from tightrope.errors import BadParameter, NotCertified
 from tightrope.mechanisms.base import Mechanism

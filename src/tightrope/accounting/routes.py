@@ -11,19 +11,19 @@ from typing import Any
 from tightrope.accounting.facts import Fact, fact, terms
 from tightrope.accounting.instances import gaussian_instance
 from tightrope.curves.approximate import Approximate, approximate_is_dominated_by_leaky_response
-from tightrope.curves.attained_sample import loss_attained_without_replacement
 from tightrope.curves.composed_loss import composes_tightly, loss_has_profile
 from tightrope.curves.concentrated import ZeroConcentrated
-from tightrope.curves.coupled_profile import Cut, cut_batches_cost_little
-from tightrope.curves.draws_loss import drawn_rates, loss_attained_with_replacement, nothing_sharper
+from tightrope.curves.engines.coupled_profile import Cut, cut_batches_cost_little
 from tightrope.curves.gaussian import GaussianDP, gaussian_is_dominated_by_normals
 from tightrope.curves.loss import FinitePair, Loss, NormalPair, loss_composes
 from tightrope.curves.profile import LeakyProfile, Profile
 from tightrope.curves.renyi import LinearRenyi, Renyi, SmallestRenyi, SummedRenyi
 from tightrope.curves.renyi_profile import renyi_to_profile, renyi_to_profile_optimally
-from tightrope.curves.sampled_replace import loss_attained_by_poisson_replacement
+from tightrope.curves.sampled.attained import loss_attained_without_replacement
+from tightrope.curves.sampled.draws import drawn_rates, loss_attained_with_replacement, nothing_sharper
+from tightrope.curves.sampled.exchanged import loss_attained_by_poisson_replacement
+from tightrope.curves.sampled.shuffled_count import loss_attained_by_shuffling
 from tightrope.curves.shared_records import loss_attained_by_sharing, sharing_cuts
-from tightrope.curves.shuffled_count import loss_attained_by_shuffling
 from tightrope.mechanisms.base import Mechanism
 from tightrope.mechanisms.batches import Allocated, ShuffledBatches
 from tightrope.mechanisms.composed import composed

@@ -10,14 +10,14 @@ from typing import Any
 from tightrope.curves import approximate, pure, renyi
 from tightrope.curves.approximate import Approximate
 from tightrope.curves.concentrated import ZeroConcentrated
-from tightrope.curves.draws_loss import DrawsPair, drawn_rates
 from tightrope.curves.gaussian import GaussianDP
-from tightrope.curves.glued_loss import glued_loss
 from tightrope.curves.loss import Loss, Pair
 from tightrope.curves.pure import Pure
 from tightrope.curves.renyi import Renyi
-from tightrope.curves.sampled_loss import poisson_loss, single
-from tightrope.curves.sampled_replace import loss_of_poisson_replacement, loss_of_poisson_replacement_by_quantiles
+from tightrope.curves.sampled.draws import DrawsPair, drawn_rates
+from tightrope.curves.sampled.exchanged import loss_of_poisson_replacement, loss_of_poisson_replacement_by_quantiles
+from tightrope.curves.sampled.glued import glued_loss
+from tightrope.curves.sampled.poisson import poisson_loss, single
 from tightrope.curves.whole_orders import PoissonRenyi, WithoutReplacementRenyi
 from tightrope.errors import NotCertified
 from tightrope.mechanisms.composed import Grouped, Parallel

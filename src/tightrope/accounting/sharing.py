@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from tightrope.accounting.sampling import Sampled
-from tightrope.curves.allocated_loss import loss_of_allocation
 from tightrope.curves.approximate import Approximate
-from tightrope.curves.clones import pure_is_shuffled, shuffling_keeps_pure
 from tightrope.curves.concentrated import ZeroConcentrated
 from tightrope.curves.gaussian import GaussianDP
 from tightrope.curves.loss import Loss, Pair
 from tightrope.curves.pure import Pure
 from tightrope.curves.renyi import Renyi
-from tightrope.curves.sampled_loss import single
+from tightrope.curves.sampled.allocated import loss_of_allocation
+from tightrope.curves.sampled.clones import pure_is_shuffled, shuffling_keeps_pure
+from tightrope.curves.sampled.poisson import single
 from tightrope.curves.shared_records import allocation_keeps_pure, record_meets_one_run, renyi_of_allocation
 from tightrope.curves.truncated import TruncatedConcentrated
 from tightrope.mechanisms.batches import Allocated, ShuffledBatches

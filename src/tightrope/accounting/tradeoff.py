@@ -13,8 +13,8 @@ from tightrope.accounting.routes import Route, exact_route, lower_losses, routes
 from tightrope.accounting.solve import Answer
 from tightrope.curves.composed_loss import MOST_ATOMS, evaluator
 from tightrope.curves.concentrated import joint_failure
-from tightrope.curves.contour_chart import ContourChart
-from tightrope.curves.contour_profile import contour_profile
+from tightrope.curves.engines.contour_chart import ContourChart
+from tightrope.curves.engines.contour_profile import contour_profile
 from tightrope.curves.loss import Call, FinitePair, Loss, NormalPair, Parts, merged
 from tightrope.curves.tradeoff import guarantees_have_tradeoff
 from tightrope.errors import NotCertified
@@ -22,9 +22,9 @@ from tightrope.mechanisms.base import Mechanism
 from tightrope.numerics.balls import Ball, ball, between, lower_float, precision, sharp
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.exact import Number, near, probability, shortest
-from tightrope.numerics.finite import FiniteSum
 from tightrope.numerics.normal import quantile, upper_tail
 from tightrope.numerics.real import largest
+from tightrope.numerics.sums.finite import FiniteSum
 from tightrope.numerics.valley import chord_bound, float_valley, valley
 from tightrope.theorems import Source, Step, theorem
 

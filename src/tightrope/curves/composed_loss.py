@@ -11,21 +11,21 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
-from tightrope.curves.blurred_profile import blurred_profile
 from tightrope.curves.concentrated import joint_failure
-from tightrope.curves.contour_profile import contour_profile, transforms
-from tightrope.curves.draws_loss import DrawsProfile, has_draws
-from tightrope.curves.glued_loss import split_glued_profile
+from tightrope.curves.engines.blurred_profile import blurred_profile
+from tightrope.curves.engines.contour_profile import contour_profile, transforms
+from tightrope.curves.engines.windowed_profile import rare, windowed_profile
 from tightrope.curves.loss import Call, FinitePair, Loss, NormalPair, Parts, merged
 from tightrope.curves.profile import DirectProfile, Profile
+from tightrope.curves.sampled.draws import DrawsProfile, has_draws
+from tightrope.curves.sampled.glued import split_glued_profile
 from tightrope.curves.ways import Way, Ways
-from tightrope.curves.windowed_profile import rare, windowed_profile
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball
-from tightrope.numerics.contour_floats import saddle_start
-from tightrope.numerics.finite import FiniteSum
+from tightrope.numerics.contour.floats import saddle_start
 from tightrope.numerics.real import ZERO, Real, largest
 from tightrope.numerics.search import Start
+from tightrope.numerics.sums.finite import FiniteSum
 from tightrope.theorems import Source, theorem
 
 SEVERAL = 6  # copies from which on a guess saves more than it costs

@@ -10,15 +10,15 @@ from functools import cached_property, partial
 from math import exp, expm1, frexp, inf, isfinite, isqrt, log, log1p
 
 from tightrope.numerics.balls import INFINITY, Ball, ball, precision
-from tightrope.numerics.finite import FiniteLaw
+from tightrope.numerics.moments.sampled import without_replacement_normal
+from tightrope.numerics.moments.sampled_normal import log_power_mean, log_power_means
 from tightrope.numerics.normal import normal_call, upper_tail
 from tightrope.numerics.real import UNBOUNDED, ZERO, Real
-from tightrope.numerics.sampled_moments import without_replacement_normal
-from tightrope.numerics.sampled_normal import log_power_mean, log_power_means
-from tightrope.numerics.transform import Transform
-from tightrope.numerics.transforms_closed import NormalTransform
-from tightrope.numerics.transforms_finite import FiniteTransform
-from tightrope.numerics.transforms_sampled import SampledNormalTransform
+from tightrope.numerics.sums.finite import FiniteLaw
+from tightrope.numerics.transforms.closed import NormalTransform
+from tightrope.numerics.transforms.finite import FiniteTransform
+from tightrope.numerics.transforms.sampled import SampledNormalTransform
+from tightrope.numerics.transforms.transform import Transform
 from tightrope.theorems import Source, theorem
 
 Call = Callable[[Ball], Ball]

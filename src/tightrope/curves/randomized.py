@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tightrope.numerics.balls import Ball
-from tightrope.numerics.finite import FiniteLaw, on_lattice
 from tightrope.numerics.real import ZERO, Real, real
+from tightrope.numerics.sums.finite import FiniteLaw, on_lattice
 
 
 def response_law(epsilon: Real) -> FiniteLaw:

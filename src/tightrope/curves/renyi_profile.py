@@ -14,9 +14,9 @@ from tightrope.numerics.balls import INFINITY, Ball, ball, precision, sharp
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.exact import near
 from tightrope.numerics.search import least
-from tightrope.numerics.two_point import curve_upper
-from tightrope.numerics.two_point_epsilon import knot_epsilon
-from tightrope.numerics.two_point_search import curve_search
+from tightrope.numerics.sums.two_point import curve_upper
+from tightrope.numerics.sums.two_point_epsilon import knot_epsilon
+from tightrope.numerics.sums.two_point_search import curve_search
 from tightrope.theorems import Source, theorem
 
 _LEAST, _MOST = 1e-7, 1e9  # the search range of λ = α − 1; any order found is a proof, so the range is no assumption

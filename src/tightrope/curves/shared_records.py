@@ -11,12 +11,12 @@ from typing import Any
 from tightrope.curves.loss import FinitePair, Loss, NormalPair
 from tightrope.curves.pure import Pure
 from tightrope.curves.renyi import Renyi
-from tightrope.curves.sampled_loss import single
-from tightrope.numerics.allocation_moments import allocation_cumulant
+from tightrope.curves.sampled.poisson import single
 from tightrope.numerics.balls import INFINITY, Ball, ball, precision
-from tightrope.numerics.finite import FiniteLaw, scattered
 from tightrope.numerics.largest_answer import LargestAnswer
+from tightrope.numerics.moments.allocated import allocation_cumulant
 from tightrope.numerics.real import Real
+from tightrope.numerics.sums.finite import FiniteLaw, scattered
 from tightrope.theorems import Source, theorem
 
 THRESHOLDS, CELLS = 24, 256

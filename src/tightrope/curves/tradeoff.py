@@ -13,8 +13,8 @@ from itertools import pairwise
 from tightrope.curves.loss import FinitePair, Loss
 from tightrope.errors import BadParameter
 from tightrope.numerics.balls import Ball, ball
-from tightrope.numerics.finite import FiniteLaw, scattered
 from tightrope.numerics.real import ZERO, Real, real
+from tightrope.numerics.sums.finite import FiniteLaw, scattered
 from tightrope.theorems import Source, theorem
 
 Knot = tuple[Fraction, Fraction]

@@ -11,8 +11,8 @@ from math import floor
 from tightrope.curves.renyi import Renyi
 from tightrope.numerics.balls import INFINITY, Ball, ball, precision
 from tightrope.numerics.exact import near
+from tightrope.numerics.moments.sampled import poisson_general, without_replacement_general
 from tightrope.numerics.real import Real
-from tightrope.numerics.sampled_moments import poisson_general, without_replacement_general
 
 MOST_TERMS = 2000  # the general moment bounds sum over all whole orders up to the one asked
 
@@ -90,7 +90,7 @@ class PoissonRenyi(WholeOrders):
 
     def cumulant_float(self, order: int) -> float:
         """The same in floats."""
-        from tightrope.numerics.general_moments_floats import poisson_general_float  # numpy, only when needed
+        from tightrope.numerics.moments.general_floats import poisson_general_float  # numpy, only when needed
 
         return poisson_general_float(near(self.rate), order, self.divergences)
 
@@ -109,7 +109,7 @@ class WithoutReplacementRenyi(WholeOrders):
 
     def cumulant_float(self, order: int) -> float:
         """The same in floats."""
-        from tightrope.numerics.general_moments_floats import without_replacement_general_float
+        from tightrope.numerics.moments.general_floats import without_replacement_general_float
 
         with precision(64):
             finite = None if self.pure_epsilon is None else float(self.pure_epsilon.ball().mid())

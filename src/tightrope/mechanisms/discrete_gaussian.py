@@ -13,12 +13,12 @@ from tightrope.curves.loss import Call, Loss, Pair
 from tightrope.mechanisms.base import Leaf
 from tightrope.numerics import discrete_normal
 from tightrope.numerics.balls import Ball, ball
-from tightrope.numerics.discrete_normal_sum import discrete_normal_sum_call
+from tightrope.numerics.contour.discrete_normal import discrete_normal_sum_call
 from tightrope.numerics.exact import Number, count, positive
 from tightrope.numerics.real import UNBOUNDED, Real, real
-from tightrope.numerics.transform import Transform
-from tightrope.numerics.transforms_discrete_normal import DiscreteNormalTransform
-from tightrope.numerics.transforms_sampled_discrete import SampledDiscreteNormalTransform
+from tightrope.numerics.transforms.discrete_normal import DiscreteNormalTransform
+from tightrope.numerics.transforms.sampled_discrete import SampledDiscreteNormalTransform
+from tightrope.numerics.transforms.transform import Transform
 from tightrope.theorems import Source, theorem
 
 

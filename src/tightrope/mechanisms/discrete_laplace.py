@@ -13,10 +13,10 @@ from tightrope.curves.pure import Pure
 from tightrope.mechanisms.base import Leaf
 from tightrope.numerics.balls import Ball, ball
 from tightrope.numerics.exact import Number, count, positive
-from tightrope.numerics.finite import FiniteLaw, on_lattice
 from tightrope.numerics.real import Real, real
-from tightrope.numerics.transform import Transform
-from tightrope.numerics.transforms_discrete_laplace import DiscreteLaplaceTransform
+from tightrope.numerics.sums.finite import FiniteLaw, on_lattice
+from tightrope.numerics.transforms.discrete_laplace import DiscreteLaplaceTransform
+from tightrope.numerics.transforms.transform import Transform
 from tightrope.theorems import Source, theorem
 
 MOST_LISTED = 1000  # atoms written out one by one; a larger sensitivity uses the closed forms, once

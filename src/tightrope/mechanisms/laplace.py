@@ -16,14 +16,14 @@ from tightrope.mechanisms.grids import grid_step
 from tightrope.mechanisms.laplace_exchange import LaplaceExchange
 from tightrope.numerics.balls import Ball, ball
 from tightrope.numerics.exact import Number, near, positive
-from tightrope.numerics.laplace_sum import MOST_COPIES, laplace_call
+from tightrope.numerics.moments.sampled import sampled_laplace
 from tightrope.numerics.normal import quantile
 from tightrope.numerics.real import Real, real
-from tightrope.numerics.sampled_moments import sampled_laplace
-from tightrope.numerics.transform import Transform
-from tightrope.numerics.transforms_closed import LaplaceTransform
-from tightrope.numerics.transforms_sampled_laplace import SampledLaplaceTransform
-from tightrope.numerics.transforms_symmetric_laplace import SymmetricLaplaceTransform
+from tightrope.numerics.sums.laplace import MOST_COPIES, laplace_call
+from tightrope.numerics.transforms.closed import LaplaceTransform
+from tightrope.numerics.transforms.sampled_laplace import SampledLaplaceTransform
+from tightrope.numerics.transforms.symmetric_laplace import SymmetricLaplaceTransform
+from tightrope.numerics.transforms.transform import Transform
 from tightrope.theorems import Source, theorem
 
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tightrope.curves.loss import Pair
-from tightrope.curves.sampled_loss import ruled_cumulant
+from tightrope.curves.sampled.poisson import ruled_cumulant
 from tightrope.numerics.balls import Ball, ball
 from tightrope.numerics.real import Real
-from tightrope.numerics.transform import Transform
-from tightrope.numerics.transforms_symmetric_laplace import SymmetricLaplaceTransform
+from tightrope.numerics.transforms.symmetric_laplace import SymmetricLaplaceTransform
+from tightrope.numerics.transforms.transform import Transform
 
 
 @dataclass(frozen=True)

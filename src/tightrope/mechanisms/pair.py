@@ -12,9 +12,9 @@ from tightrope.numerics.balls import INFINITY, Ball, ball
 from tightrope.numerics.exact import Number, exact, positive
 from tightrope.numerics.normal import unequal_call, unequal_tail
 from tightrope.numerics.real import UNBOUNDED, Real, real
-from tightrope.numerics.transform import Transform
-from tightrope.numerics.transforms_unequal import UnequalTransform
-from tightrope.numerics.unequal_sum import summable, unequal_sum_call
+from tightrope.numerics.sums.unequal import summable, unequal_sum_call
+from tightrope.numerics.transforms.transform import Transform
+from tightrope.numerics.transforms.unequal import UnequalTransform
 from tightrope.theorems import Source, theorem
 
 

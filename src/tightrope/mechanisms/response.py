@@ -16,8 +16,8 @@ from tightrope.errors import BadParameter
 from tightrope.mechanisms.base import Leaf
 from tightrope.numerics.balls import Ball, ball, precision
 from tightrope.numerics.exact import Number, count, nonnegative, probability
-from tightrope.numerics.finite import FiniteLaw, on_lattice
 from tightrope.numerics.real import UNBOUNDED, ZERO, Real, real
+from tightrope.numerics.sums.finite import FiniteLaw, on_lattice
 from tightrope.numerics.supremum import ratio_supremum
 from tightrope.theorems import Source, theorem
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tightrope.curves.clones import ClonesPair, blanket, pure_is_shuffled
 from tightrope.curves.loss import Loss, Pair
 from tightrope.curves.pure import Pure
+from tightrope.curves.sampled.clones import ClonesPair, blanket, pure_is_shuffled
 from tightrope.mechanisms.base import Mechanism, Relation
 from tightrope.mechanisms.composed import _as_factor
 from tightrope.mechanisms.response import RandomizedResponse

@@ -13,8 +13,8 @@ from tightrope.mechanisms.base import Leaf
 from tightrope.mechanisms.grids import grid_step
 from tightrope.numerics.balls import Ball, ball
 from tightrope.numerics.exact import Number, nonnegative, probability
-from tightrope.numerics.finite import FiniteLaw, on_lattice
 from tightrope.numerics.real import Real, real
+from tightrope.numerics.sums.finite import FiniteLaw, on_lattice
 from tightrope.theorems import Source, theorem
 
 

@@ -12,8 +12,8 @@ from tightrope.errors import BadParameter
 from tightrope.mechanisms.base import Leaf
 from tightrope.numerics.balls import ball
 from tightrope.numerics.exact import Number, probability, shortest
-from tightrope.numerics.finite import FiniteLaw, scattered
 from tightrope.numerics.real import UNBOUNDED, ZERO, Real, real
+from tightrope.numerics.sums.finite import FiniteLaw, scattered
 from tightrope.theorems import Source, theorem
 
 MOST_OUTCOMES = 100_000

@@ -1,0 +1,1 @@
+"""Profiles that are computed by a numerical engine."""

@@ -1,0 +1,173 @@
+"""The profile of compositions whose losses are atoms, or nearly: a contour integral of the loss with a tiny normal one.
+
+The normal loss makes the integral converge; what it changes is enclosed (``numerics/contour/blurred_proof.py``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from tightrope.curves.engines.contour_profile import transforms
+from tightrope.curves.loss import Loss
+from tightrope.curves.profile import Profile, Witness, within_unit
+from tightrope.errors import NotCertified
+from tightrope.numerics.balls import Ball, ball, precision, sharp
+from tightrope.numerics.bound import Bound
+from tightrope.numerics.contour.blurred import BlurPlan, BlurredSum
+from tightrope.numerics.exact import near
+from tightrope.numerics.transforms.sampled_rule import short
+
+_RELATIVE = 5e-9
+_STEPS = tuple(10.0**k for k in range(-15, -3))
+_SECANTS = 6
+
+
+@dataclass(frozen=True, eq=False)
+class BlurredProfile(Profile):
+    """One sum of losses for each direction. The direction that costs more is integrated, the other bounded below it."""
+
+    sums: tuple[BlurredSum, ...]
+
+    def find(self, epsilon: Fraction) -> Witness:
+        """The plan of the worse direction; for the other one the t of its Chernoff bound, or a plan too."""
+        x = near(epsilon)
+        estimates = [_or_nothing(total.estimate, x) for total in self.sums]
+        worse = max(range(len(self.sums)), key=lambda i: estimates[i])
+        return self._witness(x, worse, estimates[worse])
+
+    def _witness(self, x: float, worse: int, level: float) -> Witness:
+        witness: Witness = {"direction": worse, **_written(self.sums[worse].plan(x, _RELATIVE))}
+        for i, total in enumerate(self.sums):
+            if i != worse:
+                t = _bounded_by(total, x, level - 1e-3)
+                witness["other"] = {"t": t} if t is not None else _written(total.plan(x, _RELATIVE))
+        return witness
+
+    def prove(self, epsilon: Fraction, witness: Witness) -> Ball:
+        """The larger of both directions."""
+        worse = int(witness["direction"])
+        if not 0 <= worse < len(self.sums):
+            raise NotCertified("the worse direction", f"there is no direction {worse}")
+        with precision(128):
+            value = self.sums[worse].call(ball(epsilon), _plan(witness))
+            for i, total in enumerate(self.sums):
+                if i != worse:
+                    value = value.max(_other(total, ball(epsilon), witness["other"]))
+        return within_unit(value)
+
+    def epsilon(self, delta: Fraction) -> tuple[Bound, Witness]:
+        """Solve in floats, then for both ends of one proof; each end is proved where it is returned."""
+        leaks = [sharp(total.infinite) for total in self.sums]
+        with precision(160):
+            if any(leak >= ball(delta) for leak in leaks):
+                return Bound(math.inf if any(leak > ball(delta) for leak in leaks) else 0.0, math.inf), {}
+        goal = math.log(delta.numerator) - math.log(delta.denominator)
+        roots = [_or_nothing(total.root, goal) for total in self.sums]
+        worse, x = max(enumerate(roots), key=lambda found: found[1])
+        if not x > 0:
+            return self._at_zero(delta)
+        witness = self._witness(x, worse, goal)
+
+        def logs(at: float, end: Callable[[Ball], Ball]) -> float:
+            with precision(128):
+                value = end(self.sums[worse].call(Ball(at), _plan(witness)))
+                return float(value.log().mid()) - goal if value > 0 else -math.inf
+
+        top = self.sums[worse].largest
+        high = min(_solved(lambda at: logs(at, Ball.upper), x, float(witness["t"]), top), top)
+        low = _solved(lambda at: logs(at, Ball.lower), min(x, high), float(witness["t"]), top)
+        upper = next((e for e in _around(high, 1) if self._compares(e, witness, delta, below=True)), None)
+        if upper is None:
+            raise NotCertified("the exact profile", f"no contour proved an ε near {high:.6g}")
+        lower = next((e for e in _around(low, -1) if self._compares(e, witness, delta, below=False)), 0.0)
+        return Bound(lower, upper), witness
+
+    def estimate(self, delta: Fraction) -> float:
+        """About ε, in floats."""
+        goal = math.log(delta.numerator) - math.log(delta.denominator)
+        return max(max(_or_nothing(total.root, goal) for total in self.sums), 0.0)
+
+    def _at_zero(self, delta: Fraction) -> tuple[Bound, Witness]:
+        witness = self.find(Fraction(0))
+        if not self._compares(0.0, witness, delta, below=True):
+            raise NotCertified("the exact profile", "ε is too close to 0 to be told from it")
+        return Bound(0.0, 0.0), witness
+
+    def _compares(self, x: float, witness: Witness, delta: Fraction, below: bool) -> bool:
+        value = self.prove(Fraction(x), witness)
+        with precision(200):
+            return bool(value <= ball(delta)) if below else bool(value > ball(delta))
+
+
+def _or_nothing(search: Callable[[float], float], at: float) -> float:
+    """−∞ where floats see nothing: the other direction, or the proof, decides."""
+    try:
+        return search(at)
+    except NotCertified:
+        return -math.inf
+
+
+def _solved(gap: Callable[[float], float], x: float, t: float, top: float) -> float:
+    """About where a falling function of slope about −t is 0; x itself if that is at the top."""
+    value, slope = gap(x), -t
+    for _ in range(_SECANTS):
+        if not math.isfinite(value):
+            break
+        following = x - value / slope
+        if abs(following - x) <= 4e-16 * abs(x) or following >= top:
+            break
+        after = gap(following)
+        secant = (after - value) / (following - x)
+        slope = secant if secant < 0 else slope
+        x, value = following, after
+        if abs(value) < 2e-15 * abs(slope * x):
+            break
+    return x
+
+
+def _around(x: float, sign: int) -> list[float]:
+    return [max(x * (1 + sign * step), 0.0) for step in _STEPS]
+
+
+def _bounded_by(total: BlurredSum, x: float, level: float) -> Fraction | None:
+    """A t at which the Chernoff bound is proved to stay below e^level, if one is found quickly."""
+    least, best = total.chernoff(x)
+    if math.isfinite(least) and least > level:
+        return None
+    for t in (min(max(best, 1e-3), 1e9), 1.0, 8.0, 64.0, 512.0, 4096.0):
+        at = short(t, 5)
+        try:
+            with precision(128):
+                if total.upper(Ball(x), at) <= Ball(level).exp():
+                    return at
+        except NotCertified:  # too far out for this law: a smaller t may do
+            continue
+    return None
+
+
+def _written(plan: BlurPlan) -> Witness:
+    return {"t": plan.t, "eta": plan.eta, "count": plan.count, "blur": plan.blur}
+
+
+def _plan(witness: Witness) -> BlurPlan:
+    t, eta, blur = (Fraction(witness[name]) for name in ("t", "eta", "blur"))
+    return BlurPlan(t, eta, int(witness["count"]), blur)
+
+
+def _other(total: BlurredSum, x: Ball, witness: Witness) -> Ball:
+    if "eta" in witness:
+        return total.call(x, _plan(witness))
+    t = Fraction(witness["t"])
+    if t <= 0:
+        raise NotCertified("the lesser direction", f"Chernoff's bound needs t > 0, not {t}")
+    return Ball(0).union(total.upper(x, t))
+
+
+def blurred_profile(loss: Loss) -> BlurredProfile | None:
+    """The blurred contour of each direction; None when a part has no transform."""
+    sums = [transforms(parts) for parts in loss.directions]
+    known = [BlurredSum(parts) for parts in sums if parts is not None]
+    return BlurredProfile(tuple(known)) if len(known) == len(sums) else None

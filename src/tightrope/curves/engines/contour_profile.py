@@ -1,0 +1,243 @@
+"""The profile of any composition whose parts have a moment generating function: one contour integral a direction."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache, partial
+
+from tightrope.curves.engines.contour_chart import ProfileChart
+from tightrope.curves.engines.lesser_direction import bounded_by, chernoff_bound, tilt_to_the_leak
+from tightrope.curves.loss import Loss, Pair, Parts, merged
+from tightrope.curves.profile import Profile, Witness, within_unit
+from tightrope.errors import NotCertified, TightropeError
+from tightrope.numerics.balls import Ball, ball, precision, sharp
+from tightrope.numerics.bound import Bound
+from tightrope.numerics.contour.integral import ContourSum, Plan
+from tightrope.numerics.exact import near
+from tightrope.numerics.real import Real, largest
+from tightrope.numerics.transforms.transform import Transform
+
+_RELATIVE = 1e-12
+_STEPS = tuple(10.0**k for k in range(-14, -3))
+
+
+@dataclass(frozen=True, eq=False)
+class ContourProfile(Profile):
+    """One sum of losses for each direction. The direction that costs more is integrated, the other bounded below it."""
+
+    sums: tuple[ContourSum, ...]
+    distance: Real  # an upper bound on δ(0): total variations add at most
+
+    def find(self, epsilon: Fraction) -> Witness:
+        """The contour of the worse direction; for the other one the t of its Chernoff bound, or a contour too. Only
+        such t where next to nothing but the mass at ∞ is left."""
+        with _floats():
+            return self._found(epsilon)
+
+    def _found(self, epsilon: Fraction) -> Witness:
+        x = near(epsilon)
+        leaks = [tilt_to_the_leak(total, x) for total in self.sums]
+        if None not in leaks:
+            return {"direction": 0, "t": leaks[0]} | ({"other": {"t": leaks[1]}} if len(leaks) > 1 else {})
+        estimates = [_estimate(total, x) for total in self.sums]
+        worse = max(range(len(self.sums)), key=lambda i: estimates[i])
+        return self._witness(x, worse, estimates[worse])
+
+    def _witness(self, x: float, worse: int, level: float, relative: float = _RELATIVE) -> Witness:
+        """``level``: about ln δ at x in the worse direction."""
+        witness: Witness = {"direction": worse, **_written(self.sums[worse].plan(x, relative))}
+        for i, total in enumerate(self.sums):
+            if i == worse:
+                continue
+            t = bounded_by(total, x, level - 1e-6)
+            if t is not None:
+                witness["other"] = {"t": t}
+            else:  # it only has to be told from the worse one
+                apart = (level - _estimate(total, x)) / 8
+                witness["other"] = _written(total.plan(x, min(max(apart, relative), 1e-2)))
+        return witness
+
+    def prove(self, epsilon: Fraction, witness: Witness) -> Ball:
+        """The larger of both directions."""
+        if "distance" in witness:
+            return Ball(0).union(self._distance())
+        worse = int(witness["direction"])
+        if not 0 <= worse < len(self.sums):
+            raise NotCertified("the worse direction", f"there is no direction {worse}")
+        value = _value(self.sums[worse], epsilon, witness)
+        for i, total in enumerate(self.sums):
+            if i != worse:
+                other = _value(total, epsilon, witness["other"])
+                with precision(256):
+                    value = value.max(other)
+        return within_unit(value)
+
+    def epsilon(self, delta: Fraction) -> tuple[Bound, Witness]:
+        """Solve in floats, then prove both sides of the solution on one contour."""
+        ends = self._at_an_end(delta)
+        if ends is not None:
+            return ends
+        goal = _log(delta)
+        with _floats():
+            worse, x = self._crossing(goal)
+            if not x > 0:
+                return self._at_zero(delta)
+            witness = self._witness(x, worse, goal)
+            x = self.sums[int(witness["direction"])].polished(x, goal, _plan(witness))
+        return _enclosed(x, delta, lambda at: self.prove(at, witness)), witness
+
+    def _at_an_end(self, delta: Fraction) -> tuple[Bound, Witness] | None:
+        """∞ where the mass there exceeds δ, 0 where δ exceeds the total variation."""
+        leaks = [sharp(total.infinite) for total in self.sums]
+        with precision(160):
+            if any(leak >= ball(delta) for leak in leaks):
+                return Bound(math.inf if any(leak > ball(delta) for leak in leaks) else 0.0, math.inf), {}
+            if self._distance() <= ball(delta):
+                return Bound(0.0, 0.0), {"distance": "the parts' total variations"}
+        return None
+
+    def epsilons(self, deltas: Sequence[Fraction]) -> list[Bound | None]:
+        """ε at many δ from a few contours; None where none was found."""
+        found: dict[Fraction, Bound | None] = dict.fromkeys(sorted(set(deltas), reverse=True))
+        for delta in found:
+            ends = self._at_an_end(delta)
+            with suppress(NotCertified), _floats():
+                found[delta] = self._charted(delta) if ends is None else ends[0]
+        return [found[delta] for delta in deltas]
+
+    def _charted(self, delta: Fraction) -> Bound:
+        goal = _log(delta)
+        worse, x = self._crossing(goal)
+        if not x > 0:
+            return self._at_zero(delta)[0]
+        return _enclosed(self._chart.charts[worse].polished(x, goal), delta, self._chart.delta)
+
+    def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
+        """δ at many ε from a few contours; None where none was found."""
+        found: dict[Fraction, Ball | None] = dict.fromkeys(sorted(set(epsilons)))
+        for x in found:
+            with suppress(NotCertified), _floats():
+                found[x] = within_unit(self._chart.delta(x))
+        return [found[x] for x in epsilons]
+
+    @cached_property
+    def _chart(self) -> ProfileChart:
+        return ProfileChart(self.sums)
+
+    def estimate(self, delta: Fraction) -> float:
+        """About ε, in floats."""
+        with _floats():
+            return max(self._crossing(_log(delta))[1], 0.0)
+
+    def _crossing(self, goal: float) -> tuple[int, float]:
+        """The direction whose ln δ falls to ``goal`` last, and about where."""
+        worse, x = 0, _root(self.sums[0], goal)
+        for i, total in enumerate(self.sums[1:], 1):
+            if not (x > 0 and total.infinite().is_zero() and total.chernoff(x)[0] < goal):  # else it crosses before x
+                worse, x = max((worse, x), (i, _root(total, goal)), key=lambda found: found[1])
+        return worse, x
+
+    def _distance(self) -> Ball:
+        return sharp(self.distance.ball, bits=40)
+
+    def _at_zero(self, delta: Fraction) -> tuple[Bound, Witness]:
+        witness = self.find(Fraction(0))
+        value = self.prove(Fraction(0), witness)
+        with precision(200):
+            if not value <= ball(delta):
+                raise NotCertified("the exact profile", "ε is too close to 0 to be told from it")
+        return Bound(0.0, 0.0), witness
+
+
+@contextmanager
+def _floats() -> Iterator[None]:
+    """Searches in floats may overflow at extremes; then they have found nothing."""
+    import numpy as np
+
+    try:
+        with np.errstate(all="ignore"):
+            yield
+    except (ArithmeticError, ValueError) as wrong:
+        if isinstance(wrong, TightropeError):
+            raise
+        raise NotCertified("a contour integral", f"the search left the range of floats ({wrong})") from None
+
+
+def _estimate(total: ContourSum, x: float) -> float:
+    try:
+        return total.estimate(x)
+    except NotCertified:
+        return -math.inf  # too little is left for floats to see; the other direction, or the proof, decides
+
+
+def _root(total: ContourSum, goal: float) -> float:
+    try:
+        return total.root(goal)
+    except NotCertified:
+        return 0.0
+
+
+def _log(delta: Fraction) -> float:
+    return math.log(delta.numerator) - math.log(delta.denominator)
+
+
+def _enclosed(x: float, delta: Fraction, prove: Callable[[Fraction], Ball]) -> Bound:
+    """Both sides of the solution near x, each proved where it is returned; 0 if no lower side is."""
+
+    def compares(at: float, below: bool) -> bool:
+        value = prove(Fraction(at))
+        with precision(200):
+            return bool(value <= ball(delta)) if below else bool(value > ball(delta))
+
+    upper = next((e for step in _STEPS if compares(e := x * (1 + step), below=True)), None)
+    if upper is None:
+        raise NotCertified("the exact profile", f"no contour proved an ε near {x:.6g}")
+    return Bound(next((e for step in _STEPS if compares(e := x * (1 - step), below=False)), 0.0), upper)
+
+
+def _written(plan: Plan) -> Witness:
+    return {"t": plan.t, "eta": plan.eta, "count": plan.count, "bits": plan.bits}
+
+
+def _plan(witness: Witness) -> Plan:
+    return Plan(Fraction(witness["t"]), Fraction(witness["eta"]), int(witness["count"]), int(witness["bits"]))
+
+
+def _value(total: ContourSum, epsilon: Fraction, witness: Witness) -> Ball:
+    if "eta" in witness:
+        with precision(int(witness["bits"])):
+            return total.call(ball(epsilon), _plan(witness))
+    return chernoff_bound(total, epsilon, Fraction(witness["t"]))
+
+
+def contour_profile(loss: Loss) -> ContourProfile | None:
+    """The contour of each direction; None when a part has no transform."""
+    sums = []
+    for parts in loss.directions:
+        known = transforms(parts)
+        if known is None:
+            return None
+        sums.append(ContourSum(known))
+    sizes = [Real(None, partial(_total_variation, merged(parts))) for parts in loss.directions]
+    return ContourProfile(tuple(sums), largest(sizes))
+
+
+def transforms(parts: Parts) -> list[tuple[Transform, int]] | None:
+    """The transform of every pair, with its number of copies; None when one has none."""
+    found = [(_transform(pair), n) for pair, n in merged(parts)]
+    known = [(transform, n) for transform, n in found if transform is not None]
+    return known if len(known) == len(found) else None
+
+
+@lru_cache(maxsize=512)
+def _transform(pair: Pair) -> Transform | None:
+    """One object for a pair in all compositions, which remembers what it was asked."""
+    return pair.transform()
+
+
+def _total_variation(parts: Parts) -> Ball:
+    return sum((pair.call(Ball(0)) * n for pair, n in parts), Ball(0))

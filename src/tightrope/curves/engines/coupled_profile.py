@@ -1,0 +1,89 @@
+"""Runs that now and then differ from the run that was analysed: batches cut to a largest size."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from tightrope.curves.profile import Profile, Witness, within_unit
+from tightrope.errors import NotCertified
+from tightrope.numerics.balls import Ball, ball, precision, sharp
+from tightrope.numerics.bound import Bound
+from tightrope.numerics.real import Real, total
+from tightrope.numerics.sums.binomial_tail import binomial_excess
+from tightrope.theorems import Source, theorem
+
+Cut = tuple[int, Fraction, int]  # the largest number of records, the rate, the size batches are cut to
+
+_STEPS = 40
+_AROUND = (0.0, 1e-15, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4)
+
+
+@dataclass(frozen=True, eq=False)
+class CoupledProfile(Profile):
+    """δ(ε) + (1 + e^ε)·τ."""
+
+    base: Profile
+    distance: Real
+
+    def find(self, epsilon: Fraction) -> Witness:
+        """The base's witness."""
+        return self.base.find(epsilon)
+
+    def prove(self, epsilon: Fraction, witness: Witness) -> Ball:
+        """The base's proof, with the coupling's cost on top."""
+        inner = self.base.prove(epsilon, witness)
+        with precision(256):
+            return within_unit(inner + self._cost(ball(epsilon)))
+
+    def _cost(self, epsilon: Ball) -> Ball:
+        return sharp(lambda: (1 + epsilon.exp()) * self.distance.ball())
+
+    def epsilon(self, delta: Fraction) -> tuple[Bound, Witness]:
+        """The least ε with δ(ε) + (1 + e^ε)τ ≤ delta, from below: what e leaves for the base raises e again."""
+        low, high = 0.0, 0.0
+        for _ in range(_STEPS):
+            left = self._left(delta, low)
+            if left is None:
+                return Bound(math.inf, math.inf), {}
+            found, _ = self.base.epsilon(left)
+            high = found.upper
+            if not found.lower > low * (1 + 1e-14):
+                break
+            low = found.lower
+        for step in _AROUND:
+            at = max(low, high) * (1 + step)
+            if math.isfinite(at):
+                witness = self.find(Fraction(at))
+                if self.prove(Fraction(at), witness) <= ball(delta):
+                    return Bound(low, at), witness
+        raise NotCertified("a run with cut batches", f"no ε near {high:.6g} was proved")
+
+    def _left(self, delta: Fraction, epsilon: float) -> Fraction | None:
+        """delta − (1 + e^ε)τ, rounded up; None if nothing is left."""
+        with precision(256):
+            value = (ball(delta) - self._cost(Ball(epsilon))).upper()
+            if not value > 0:
+                return None
+            mantissa, exponent = value.man_exp()
+        return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+
+
+@theorem(
+    of=Profile,
+    gives=Profile,
+    kind="upper",
+    role="profile",
+    source=Source("tightrope", "batches cut to a largest size"),
+    hypotheses=("no data set has more records than the stated population",),
+)
+def cut_batches_cost_little(c: Profile, cuts: list[tuple[Cut, int]]) -> Profile:
+    """A Poisson batch exceeds b records with chance Pr[Bin(n, q) > b]; with τ the sum of these chances over all steps
+    the run with batches cut to b costs at most (1 + e^ε)·τ more than the run without: P'(S) ≤ P(S) + τ ≤
+    e^ε·Q(S) + δ + τ ≤ e^ε·(Q'(S) + τ) + δ + τ."""
+    return CoupledProfile(c, total([(_excess(cut), n) for cut, n in cuts]))
+
+
+def _excess(cut: Cut) -> Real:
+    return Real(None, lambda: binomial_excess(*cut))

@@ -1,0 +1,56 @@
+"""What need not be integrated, since Chernoff's bound says enough: the direction that costs less, and what is
+nothing beside the mass at ∞."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from tightrope.errors import NotCertified
+from tightrope.numerics.balls import Ball, ball, between, precision
+from tightrope.numerics.contour.integral import ContourSum
+from tightrope.numerics.transforms.sampled_rule import short
+
+__all__ = ["bounded_by", "chernoff_bound", "tilt_to_the_leak"]
+
+_NOTHING = 30.0  # nats below the mass at ∞: far less than floats can tell
+
+
+def bounded_by(total: ContourSum, x: float, level: float) -> Fraction | None:
+    """A t at which the Chernoff bound at x stays below e^level, if one is found quickly."""
+    least, best = total.chernoff(x)
+    if math.isfinite(least) and least > level:
+        return None  # no t will do
+    with precision(128):
+        return _tilt(total, x, best, Ball(level).exp())
+
+
+def _tilt(total: ContourSum, x: float, best: float, most: Ball) -> Fraction | None:
+    """The first t at which the Chernoff bound is proved to be at most that."""
+    for t in (min(max(best, 1e-3), 1e9), 1.0, 8.0, 64.0, 512.0, 4096.0):
+        at = short(t, 5)  # few bits, so that sums that differ little share its moment
+        try:
+            if total.upper(Ball(x), at) <= most:
+                return at
+        except NotCertified:  # too far out for this law: a smaller t may do
+            continue
+    return None
+
+
+def chernoff_bound(total: ContourSum, x: Fraction, t: Fraction) -> Ball:
+    """Proved: the call at x lies between the mass at ∞ and Chernoff's bound at t."""
+    if t <= 0:
+        raise NotCertified("the lesser direction", f"Chernoff's bound needs t > 0, not {t}")
+    with precision(128):
+        return between(total.infinite(), total.upper(ball(x), t))
+
+
+def tilt_to_the_leak(total: ContourSum, x: float) -> Fraction | None:
+    """A t at which Chernoff's bound of the finite part is nothing beside the mass at ∞, if there is one."""
+    with precision(128):
+        mass = total.infinite()
+        if not mass > 0:
+            return None
+        least, best = total.chernoff(x)
+        level = float(mass.mid().log()) - _NOTHING
+        return _tilt(total, x, best, mass * (1 + Ball(1 - _NOTHING).exp())) if least < level else None

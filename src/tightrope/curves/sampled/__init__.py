@@ -1,0 +1,1 @@
+"""Losses of sampled, shuffled and allocated mechanisms."""

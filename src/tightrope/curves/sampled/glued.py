@@ -1,0 +1,160 @@
+"""Pairs of samples of a fixed size under replace.
+
+Without replacement the profile is q·δ(ln(1 + (e^x − 1)/q)) for x ≥ 0, continued below 0 by duality: glued at 0, convex,
+and so the profile of one symmetric pair. Each x is attained, but x above 0 by another pair of data sets than x below 0:
+no mechanism attains the glued pair itself, so products of it only bound from above.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from tightrope.curves.engines.contour_profile import ContourProfile
+from tightrope.curves.loss import FinitePair, Loss, NormalPair, Pair, merged
+from tightrope.curves.revealed import Revealed
+from tightrope.curves.sampled.poisson import SampledPair, log_mixture, ruled_cumulant, single
+from tightrope.errors import NotCertified
+from tightrope.numerics.balls import INFINITY, Ball, ball, precision
+from tightrope.numerics.contour.split import SplitSum
+from tightrope.numerics.real import ZERO, Real
+from tightrope.numerics.sums.finite import scattered
+from tightrope.numerics.transforms.glued import GluedNormalTransform
+from tightrope.numerics.transforms.glued_rest import GluedRest
+from tightrope.numerics.transforms.mixture import MixtureTransform
+from tightrope.numerics.transforms.transform import Transform
+
+
+@dataclass(frozen=True)
+class Glued(SampledPair):
+    """The glued pair over a symmetric base."""
+
+    base: Pair
+    rate: Fraction
+    words = "that of a record exchanged in a sample"
+    composes = False
+
+    def call(self, x: Ball) -> Ball:
+        """The glued profile."""
+        if x >= 0:
+            return self._above(x)
+        if x < 0:
+            return -x.expm1() + x.exp() * self._above(-x)
+        return self._above(x.max(Ball(0))).union(-x.expm1() + x.exp() * self._above((-x).max(Ball(0))))
+
+    def _above(self, x: Ball) -> Ball:
+        return ball(self.rate) * self.base.call((x.expm1() / ball(self.rate)).log1p())
+
+    def _both(self, x: Ball) -> tuple[Ball, Ball]:
+        g = (x.expm1() / ball(self.rate)).log1p()
+        under_p = self.base.tail(g)
+        return under_p, (under_p - self.base.call(g)) * (-g).exp()
+
+    def tail(self, x: Ball) -> Ball:
+        """The mass above x; below 0 the mirror image carries the base's Q-mass."""
+        if x >= 0:
+            under_p, under_q = self._both(x)
+            return ball(1 - self.rate) * under_q + ball(self.rate) * under_p
+        if x < 0:
+            return 1 - self._both(-x)[1]
+        return Ball(0).union(Ball(1))
+
+    def cumulant(self, s: Fraction) -> Ball | None:
+        """What the base knows, or by the rule of the transform."""
+        if self.base.infinite().rational != 0:
+            return INFINITY
+        known = self.base.glued_cumulant(self.rate, s)
+        return ruled_cumulant(self.transform, s) if known is None else known
+
+    def approximate_cumulants(self, points: Sequence[float]) -> list[float]:
+        """The same in floats."""
+        transform = self._reached() if self.base.infinite().rational == 0 else None
+        if transform is None:
+            return super().approximate_cumulants(points)
+        return [float(k) for k in transform.log_floats(points)]
+
+    def _reached(self) -> Transform | None:
+        try:
+            return self.transform()
+        except NotCertified:  # parameters out of the transform's reach
+            return None
+
+    def largest(self) -> Real:
+        """ln(1 + q(e^L − 1)) of the base's largest loss."""
+        return self.raised(self.base.largest())
+
+    def infinite(self) -> Real:
+        """q times the base's."""
+        return self.base.infinite() * self.rate
+
+    def transform(self) -> Transform | None:
+        """Known for normal bases, for mixtures, and where the base knows it."""
+        base, rate = self.base, self.rate
+        if not 0 < rate < 1:
+            return None
+        if isinstance(base, NormalPair):
+            return None if base.mu_squared.rational == 0 else GluedNormalTransform(base.root(), rate)
+        if not isinstance(base, Revealed):
+            return base.glued_transform(rate)
+        found = [(share, Glued(pair, rate).transform()) for share, pair in base.parts]
+        known = [(share, transform) for share, transform in found if transform is not None]
+        return MixtureTransform(known, base.leak * rate) if len(known) == len(found) else None
+
+
+def only_glued_overstates(loss: Loss) -> bool:
+    """Whether every pair is attained, or glued: then the other curves known of the parts follow from these pairs."""
+    pairs = [pair for parts in loss.directions for pair, _ in parts]
+    return all(pair.composes or isinstance(pair, Glued | FinitePair) for pair in pairs)
+
+
+def glued_loss(loss: Loss, rate: Fraction) -> Loss | None:
+    """The symmetric pair of a sample without replacement, replace relation; needs a symmetric base."""
+    found = single(loss) if loss.add is None else None
+    if found is None:
+        return None
+    base = found[0]
+    return Loss(((finite_glued(base, rate) if isinstance(base, FinitePair) else Glued(base, rate), 1),))
+
+
+def finite_glued(base: FinitePair, rate: Fraction) -> FinitePair:
+    """The glued pair's finitely many losses."""
+    q, law = rate, base.law
+    above = [(v, m) for v, m in zip(law.values, law.masses, strict=True) if v.ball() > 0]
+    under_q = [Real(None, lambda v=v, m=m: m.ball() * (-v.ball()).exp()) for v, m in above]  # type: ignore[misc]  # bound now
+    losses = [log_mixture(v, q) for v, _ in above]
+    up = [m * q + b * (1 - q) for (_, m), b in zip(above, under_q, strict=True)]
+    infinite = law.infinite * q
+    taken = [*up, *under_q, infinite]
+    rest = Real(None, lambda: 1 - sum((t.ball() for t in taken), Ball(0)))
+    values = [*losses, *(v * -1 for v in losses), ZERO]
+    return FinitePair(("glued", base, q), scattered(values, [*up, *under_q, rest], infinite), composes=False)
+
+
+_FADED = 45.0  # nats: from there on the atoms' product is out of sight, and the plain contour is as good
+
+
+def split_glued_profile(loss: Loss) -> ContourProfile | None:
+    """The profile of a few glued losses with Gaussian noise: at most one loss other than 0 in closed form, the rest by
+    a contour; None where other parts take part, or so many that the plain contour is as good."""
+    parts = merged(loss.remove)
+    pairs = [(pair, n) for pair, n in parts if isinstance(pair, Glued)]
+    found = [(pair.transform(), n) for pair, n in pairs]
+    known = [(transform, n) for transform, n in found if isinstance(transform, GluedNormalTransform)]
+    if loss.add is not None or len(known) < len(parts) or sum(n for _, n in known) < 2:
+        return None
+    with precision(64):
+        if sum(-n * float(transform.atom().log()) for transform, n in known) > _FADED:
+            return None
+    rest = GluedRest(known)
+
+    def one_loss(x: Ball) -> Ball:
+        """The paths with at most one loss other than 0."""
+        below = (-x.expm1()).max(Ball(0))
+        total = rest.all_atoms() * below
+        for (pair, _), (transform, _), weight in zip(pairs, known, rest.first_weights(), strict=True):
+            total += weight * (pair.call(x) - transform.atom() * below)
+        return total
+
+    distance = Real(None, lambda: sum((pair.call(Ball(0)) * n for pair, n in pairs), Ball(0)))
+    return ContourProfile((SplitSum(rest, rest.whole_mass, one_loss),), distance)

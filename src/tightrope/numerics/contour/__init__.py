@@ -1,0 +1,1 @@
+"""The contour integral of a transform: found in floats, proved in balls."""

@@ -1,0 +1,181 @@
+"""The sum of independent losses whose transforms do not decay: plans for ``blurred_proof``, and searches in floats."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+from tightrope.errors import NotCertified
+from tightrope.numerics.balls import Ball, ball, between, precision
+from tightrope.numerics.contour.blurred_proof import BITS, BlurPlan, BlurredProof, total_largest
+from tightrope.numerics.contour.floats import Saddles, searching
+from tightrope.numerics.contour.proof import call_factor, log_moment
+from tightrope.numerics.transforms.sampled_rule import short
+from tightrope.numerics.transforms.transform import Transform
+
+__all__ = ["BlurPlan", "BlurredSum"]
+
+_KEPT = 4
+_MOST_LOST = 14.0  # nats by which terms may exceed the call: doubles hold 36
+_ROUGH = 1e-4
+_MOST_WORK = {True: 4e6, False: 4e7}  # nanoseconds
+_STEPS = 40
+_NOTHING = BlurPlan(Fraction(1), Fraction(1), 1, Fraction(1))  # for an x beyond the largest loss
+_TOP = 1e-9  # so near to the largest loss, relatively, nothing is looked at
+_FLATTEST = 0.05  # a saddle this low, in 1/deviation, is not in the tail
+_CLOSE = 1e-3  # how near to its target a root brings ln of the call: the ends are sought on the proof itself
+
+
+class BlurredSum:
+    """The sum L of independent losses: (transform, number of copies) for each part. L = ∞ counts 1 in the call."""
+
+    @searching
+    def __init__(self, parts: Sequence[tuple[Transform, int]]) -> None:
+        self._parts = [(transform, copies) for transform, copies in parts if copies]
+        self._saddles = Saddles(self._parts)
+        self._proofs: dict[BlurPlan, BlurredProof] = {}
+        self._rough: tuple[float, float, BlurredProof] | None = None
+        with precision(80):
+            infinite = self.infinite()
+            self._log_infinite = float(infinite.log()) if infinite > 0 else -math.inf
+
+    @property
+    def largest(self) -> float:
+        """About the largest finite loss; ∞ if there is none."""
+        return self._saddles.largest
+
+    def infinite(self) -> Ball:
+        """P[L = ∞] = 1 − Π (1 − mᵢ)^{kᵢ}, without cancellation."""
+        total = Ball(0)
+        for transform, copies in self._parts:
+            mass = transform.infinite()
+            if not mass < 1:
+                return between(mass, Ball(1))
+            total += (-mass).log1p() * copies
+        return -total.expm1()
+
+    @searching
+    def chernoff(self, x: float) -> tuple[float, float]:
+        """About ln of the least Chernoff bound c(t)e^{K(t)−tx} of the finite part, and its t."""
+        return self._saddles.chernoff(x)
+
+    def upper(self, x: Ball, t: Fraction) -> Ball:
+        """A proved upper bound of the call at x for every t > 0: c(t)e^{K(t)−tx} + P[L = ∞]."""
+        with precision(80):
+            bound = call_factor(t) * (log_moment(self._parts, t, 64) - ball(t) * x).exp() + self.infinite()
+        return bound.upper().min(Ball(1))
+
+    @searching
+    def estimate(self, x: float) -> float:
+        """About ln of the call at x."""
+        finite, infinite = self._finite(x), self._log_infinite
+        top = max(finite, infinite)
+        return top + math.log(math.exp(finite - top) + math.exp(infinite - top)) if top > -math.inf else top
+
+    def _finite(self, x: float) -> float:
+        if x >= self._saddles.largest:
+            return -math.inf
+        rough = self._rough
+        if rough is None or not abs(x - rough[0]) <= rough[1]:
+            plan = self._plan(x, self._saddles.chernoff(x)[0] - 2.5, _ROUGH, quick=True)
+            reach = 0.5 * math.sqrt(self._saddles.tilts(float(plan.t)).curvature)
+            rough = self._rough = x, reach, BlurredProof(self._parts, self._saddles, plan)
+        return self._log_call(rough[2], x)
+
+    def _log_call(self, proof: BlurredProof, x: float) -> float:
+        """ln of the call in floats; half of the blur's largest effect is what it has on a smooth law."""
+        t = float(proof.plan.t)
+        call, excess = proof.floats(x)
+        value = call - excess / 2
+        if not value > 0:
+            return self._saddles.saddle_call(self._saddles.saddle(x), x)
+        return min(math.log(value) + self._saddles.tilts(t).log_moment - t * x, self._saddles.log_mass)
+
+    @searching
+    def root(self, log_target: float) -> float:
+        """About the x with ln call(x) = log_target; ∞ if the mass at ∞ is as large as that."""
+        if self._log_infinite >= log_target:
+            return math.inf
+        if self._log_infinite > -math.inf:
+            log_target += math.log1p(-math.exp(self._log_infinite - log_target))
+        if log_target >= self._saddles.log_mass:
+            return -math.inf
+        x, t = self._saddles.saddle_root(log_target)
+        if t < _FLATTEST * self._saddles.unit:  # not in the tail, where the call is nearly M(0) − M(−1)eˣ
+            t = _FLATTEST * self._saddles.unit
+            x = math.log(math.exp(self._saddles.log_mass) - math.exp(log_target)) - self._saddles.log_reverse
+        top = self._saddles.largest  # nothing is beyond, and right before it any x will do
+        low, high, slope = -math.inf, top - _TOP * abs(top) if top < math.inf else top, -t
+        x = min(x, high - 0.5 / t)
+        before: tuple[float, float] | None = None
+        for _ in range(_STEPS):
+            gap = self._finite(x) - log_target
+            low, high = (max(low, x), high) if gap > 0 else (low, min(high, x))
+            if before is not None and before[0] != x:
+                secant = (gap - before[1]) / (x - before[0])
+                slope = secant if secant < 0 else slope
+            before = x, gap
+            if abs(gap) < _CLOSE or (gap > 0 and x >= high):
+                break
+            following = x - gap / slope
+            if gap > 0 and following >= high:  # near the top the call falls like the distance from it
+                following = min(top - (top - x) * math.exp(-gap), high)
+            x = following if low < following <= high else (max(low, x - 1 / t) + min(high, x + 1 / t)) / 2
+        return x
+
+    @searching
+    def plan(self, x: float, relative: float = 1e-10) -> BlurPlan:
+        """Parameters for a proof at and near x: as near to that relative accuracy of the call as the work allows."""
+        if x >= self._saddles.largest:
+            return _NOTHING
+        return self._plan(x, self._finite(x), relative, quick=False)
+
+    def _plan(self, x: float, log_call: float, relative: float, quick: bool) -> BlurPlan:
+        import numpy as np
+
+        t = self._saddles.tilt(x, log_call, -math.log(relative), _MOST_LOST)
+        at = float(t)
+        tilts = self._saddles.tilts(at)
+        scale = tilts.log_moment - at * x
+        # ln of about density/call, at a saddle of the law or, near the top, of the call
+        density = max(scale - math.log(2 * math.pi * tilts.curvature) / 2 - log_call, 2 * math.log(at))
+        density = min(density, 2 * math.log(max(at, self._saddles.unit)) + 3)
+        cost = 60 + sum(transform.node_cost(copies) for transform, copies in self._parts)
+        for _ in range(8):
+            blur = short(
+                min(math.exp((math.log(relative) - density) / 2), 0.05 * max(math.sqrt(tilts.curvature), 1 / at), 1.0)
+            )
+            if not float(blur) > 1e-200:
+                raise NotCertified("a blurred contour", "it lies beyond floats")
+            period = self._saddles.period(at, x, log_call + math.log(relative / 8))[0] + 41 * float(blur)
+            eta = short(2 * math.pi / period)
+            y = np.geomspace(min(0.01 * self._saddles.unit, 0.1 / float(blur)), 20 / float(blur), 600)
+            tail = scale - log_call - np.log(y) - (float(blur) * y) ** 2 / 2
+            for transform, copies in self._parts:
+                tail += copies * transform.log_decay_floats(at, y)
+            enough = np.nonzero(tail < math.log(relative / 8))[0]
+            if not len(enough):
+                raise NotCertified("a blurred contour", "no number of nodes is enough")
+            count = math.ceil(float(y[enough[0]]) / float(eta)) + 1
+            work = count * cost
+            if work <= _MOST_WORK[quick]:
+                return BlurPlan(t, eta, count, blur)
+            relative *= 1.2 * (work / _MOST_WORK[quick]) ** 2
+        raise NotCertified("a blurred contour", "it needs too many nodes")
+
+    @searching
+    def call(self, x: Ball, plan: BlurPlan) -> Ball:
+        """A proved enclosure of E[(1 − e^{x−L})₊], where L = ∞ counts 1."""
+        largest = total_largest(self._parts)
+        if largest is not None and x >= largest:
+            return self.infinite()
+        proof = self._proofs.get(plan)
+        if proof is None:
+            while len(self._proofs) >= _KEPT:
+                self._proofs.pop(next(iter(self._proofs)), None)
+            proof = self._proofs[plan] = BlurredProof(self._parts, self._saddles, plan)
+        with precision(BITS):
+            ends = [x] if x.is_exact() else [x.lower(), x.upper()]  # the call never rises in x
+            values = [proof.call(end) for end in ends]
+            return (values[0] if len(values) == 1 else between(*values)) + self.infinite()

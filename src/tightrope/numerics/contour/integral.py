@@ -1,0 +1,218 @@
+"""The sum of independent losses: E[(1 − e^{x−L})₊] by one contour integral, estimated in floats, proved in balls."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+from tightrope.errors import NotCertified
+from tightrope.numerics.balls import Ball, ball, between, precision
+from tightrope.numerics.contour.floats import Saddles, searching
+from tightrope.numerics.contour.lines import FloatLine, float_line
+from tightrope.numerics.contour.proof import Plan, Proof, call_factor, log_moment
+from tightrope.numerics.transforms import memory as recall
+from tightrope.numerics.transforms.sampled_rule import short
+from tightrope.numerics.transforms.transform import Transform
+
+__all__ = ["ContourSum", "Plan"]
+
+_KEPT = 8
+_MOST_MICROSECONDS = 5e5
+_FLOAT_NATS, _FLOAT_LOST = 34.0, 15.0  # what floats can hold, and what of it a flatter tilt may spend
+_MOST_LOST = 60.0
+_FLATTEST = 0.05  # a saddle this low, in 1/deviation, is not in the tail
+
+
+class ContourSum:
+    """The sum L of independent losses: (transform, number of copies) for each part. L = ∞ counts 1 in the call."""
+
+    @searching
+    def __init__(self, parts: Sequence[tuple[Transform, int]]) -> None:
+        merged: dict[int, tuple[Transform, int]] = {}
+        for transform, copies in parts:
+            if copies < 0:
+                raise AssertionError("the number of copies must not be negative")
+            if copies:
+                merged[id(transform)] = (transform, copies + merged.get(id(transform), (transform, 0))[1])
+        if not merged:
+            raise AssertionError("a sum needs a part")
+        self._parts = list(merged.values())
+        self._saddles = Saddles(self._parts)
+        self._proofs: dict[Plan, Proof] = {}
+        self._line: FloatLine | None = None
+        with precision(80):
+            self._log_infinite = float(self.infinite().log()) if self.infinite() > 0 else -math.inf
+
+    def infinite(self) -> Ball:
+        """P[L = ∞] = 1 − Π (1 − mᵢ)^{kᵢ}, without cancellation."""
+        total = Ball(0)
+        for transform, copies in self._parts:
+            mass = transform.infinite()
+            if not mass < 1:
+                return between(mass, Ball(1))
+            total += (-mass).log1p() * copies
+        return -total.expm1()
+
+    @searching
+    def chernoff(self, x: float) -> tuple[float, float]:
+        """About ln of the least Chernoff bound c(t)e^{K(t)−tx} of the finite part, and its t."""
+        return self._saddles.chernoff(x)
+
+    @searching
+    def curvature(self, x: float) -> float:
+        """About K″ at the saddle of x: the variance of the loss under that tilt."""
+        return self._saddles.tilts(float(short(self._saddles.saddle(x), 5))).curvature
+
+    def upper(self, x: Ball, t: Fraction) -> Ball:
+        """A proved upper bound of the call at x for every t > 0: c(t)e^{K(t)−tx} + P[L = ∞]."""
+        with precision(80):
+            bound = call_factor(t) * (log_moment(self._parts, t, 64) - ball(t) * x).exp() + self.infinite()
+        return bound.upper().min(Ball(1))
+
+    def _line_at(self, x: float) -> FloatLine | None:
+        """A float line that is good at x: the last one, or a new one at the saddle."""
+        if self._line is not None and abs(x - self._line.x) <= self._line.reach / 3:
+            return self._line
+        guess = self._saddles.chernoff(x)[0] - 2.5
+        tilt = self._saddles.tilt(x, guess, _FLOAT_NATS, _FLOAT_LOST)
+        line = self._line
+        if line is None or not line.serves(tilt, x):
+            line = float_line(self._parts, self._saddles, tilt, x, guess)
+            self._line = line
+        return line
+
+    def _finite_estimate(self, x: float) -> float:
+        """ln of the finite part of the call, guarded: where floats drown, the saddle-point estimate."""
+        line = self._line_at(x)
+        if line is not None:
+            value, noise = line.log_call(x)
+            if noise < 1e-3:
+                return min(value, self._saddles.log_mass)
+        return self._saddles.saddle_call(self._saddles.saddle(x), x)
+
+    @searching
+    def estimate(self, x: float) -> float:
+        """About ln of the call at x."""
+        finite, infinite = self._finite_estimate(x), self._log_infinite
+        if infinite == -math.inf:
+            return finite
+        return max(finite, infinite) + math.log1p(math.exp(-abs(finite - infinite)))
+
+    @searching
+    def root(self, log_target: float) -> float:
+        """About the x with ln call(x) = log_target; ∞ if the mass at ∞ is as large as that."""
+        if self._log_infinite >= log_target:
+            return math.inf
+        if self._log_infinite > -math.inf:
+            log_target += math.log1p(-math.exp(self._log_infinite - log_target))
+        if log_target >= self._saddles.log_mass:
+            return -math.inf
+        x, saddle = self._saddles.saddle_root(log_target)
+        if saddle < _FLATTEST * self._saddles.unit:  # not in the tail, where the call is nearly M(0) − M(−1)eˣ
+            x = math.log(math.exp(self._saddles.log_mass) - math.exp(log_target)) - self._saddles.log_reverse
+        for _ in range(5):
+            tilt = self._saddles.tilt(x, log_target, _FLOAT_NATS, _FLOAT_LOST)
+            line = float_line(self._parts, self._saddles, tilt, x, log_target)
+            found = line.root(log_target, x) if line is not None else None
+            if found is None or line is None:
+                break
+            self._line = line
+            x = found
+            if line.serves(self._saddles.tilt(x, log_target, _FLOAT_NATS, _FLOAT_LOST), x):
+                break
+        return x
+
+    @searching
+    def plan(self, x: float, relative: float = 1e-11, spread: float = 0.0) -> Plan:
+        """Parameters for a proof at and near x, for that relative accuracy of the call from x − spread to x + spread.
+
+        Raises NotCertified if the proof would need more than about half a second.
+        """
+        line = self._line_at(x)
+        log_call, noise = line.log_call(x) if line is not None else (0.0, math.inf)
+        if not noise < 0.1:
+            raise NotCertified("a contour integral", "floats do not see the call")
+        t = self._saddles.tilt(x, log_call, -math.log(relative), _MOST_LOST)
+        at = float(t)
+        logs = {x: log_call} | ({y: self._finite_estimate(y) for y in (x - spread, x + spread)} if spread else {})
+        totals = {y: max(log, self._log_infinite) for y, log in logs.items()}
+        wanted = math.log(relative / 4)
+        eta = short(2 * math.pi / max(self._saddles.period(at, y, log + wanted)[0] for y, log in totals.items()), 5)
+        moment = self._saddles.tilts(at).log_moment + math.log(float(eta) / (2 * math.pi))
+        least = min(log + wanted - moment + at * y for y, log in totals.items())
+        count, size = self._count(line, at, float(eta), least)
+        copies = sum(k for _, k in self._parts)
+        period = 2 * math.pi / float(eta)
+        known = self._saddles.log_mass - at * period - math.log(-math.expm1(-at * period))
+        lost = max(max(moment - at * y - math.log(at * (at + 1)), known, log) - log for y, log in totals.items())
+        bits = math.ceil((math.log(copies) + lost - wanted + math.log(2 + size)) / math.log(2)) + 2
+        plan = Plan(t, eta, count, max(-(-bits // 4) * 4, 32))
+        self._affordable(at, float(eta), count, plan.bits)
+        return plan
+
+    def _affordable(self, t: float, eta: float, count: int, bits: int) -> None:
+        work = sum(transform.cost(t, eta, count, bits) for transform, _ in self._parts)
+        if not work < _MOST_MICROSECONDS:
+            raise NotCertified("a contour integral", f"it needs {work / 1e6:.2g} s")
+
+    def _count(self, line: FloatLine | None, t: float, eta: float, log_error: float) -> tuple[int, float]:
+        """The number of nodes from the decays, for a node tail of e^log_error, and the terms' relative size."""
+        import numpy as np
+
+        start, size = 1.0 / self._saddles.unit, 1.0
+        if line is not None:
+            inside = [k for k, log in enumerate(line.log_sizes) if log < log_error + 8]
+            start = line.eta * (inside[0] if inside else len(line.log_sizes))
+            size = float(abs(line.terms).sum() / abs(line.terms[0]))
+        start = max(start / 1.1, eta)
+        while math.isfinite(start):
+            self._affordable(t, eta, math.ceil(start / eta), 50)
+            y = start * 1.06 ** np.arange(24)
+            logs = np.log(2 * np.arctan(t / y) / (t * eta))
+            for transform, copies in self._parts:
+                logs += copies * recall.log_decay_floats(transform, t, y)
+            enough = np.nonzero(logs < log_error)[0]
+            if len(enough):
+                return _rounded(math.ceil(float(y[enough[0]]) / eta) + 1), size
+            start = float(y[-1])
+        raise NotCertified("a contour integral", "its transform does not decay fast enough")
+
+    def polished(self, x: float, log_target: float, plan: Plan) -> float:
+        """A root improved by a secant step on proved values, which floats cannot spoil; x itself if that fails."""
+        with precision(plan.bits + 64):
+            near = x + 1e-6 / float(plan.t)
+            first, second = (float(self.call(Ball(at), plan).mid().log() - Ball(log_target)) for at in (x, near))
+        slope = (second - first) / (near - x)
+        return x - first / slope if slope < 0 and abs(first) < 0.1 else x
+
+    @searching
+    def call(self, x: Ball, plan: Plan) -> Ball:
+        """A proved enclosure of E[(1 − e^{x−L})₊], where L = ∞ counts 1. Never rises in x."""
+        proof = self._proofs.get(plan)
+        if proof is None:
+            while len(self._proofs) >= _KEPT:
+                self._proofs.pop(next(iter(self._proofs)), None)
+            proof = self._proofs[plan] = Proof(self._parts, self._saddles, plan)
+        with precision(proof.bits):
+            ends = [x] if x.is_exact() or x.rel_accuracy_bits() > 60 else [x.lower(), x.upper()]
+            values = [self._clipped(proof, end) for end in ends]
+            value = values[0] if len(values) == 1 else between(*values)
+            return value + self.infinite()
+
+    def _clipped(self, proof: Proof, x: Ball) -> Ball:
+        """The proved value, cut to what every call satisfies: max(0, M(0) − M(−1)eˣ) ≤ call ≤ M(0)."""
+        value = proof.call(x)
+        low = (proof.mass - proof.reverse * x.exp()).lower().max(Ball(0))
+        high = proof.mass.upper()
+        if not value.is_finite():
+            return between(low, high)
+        if value.lower() >= low and value.upper() <= high:
+            return value
+        return between(value.lower().max(low).min(high), value.upper().min(high).max(low))
+
+
+def _rounded(count: int) -> int:
+    """A few more nodes, so that sums that differ little share their lines: four significant bits."""
+    unit = 1 << max(count.bit_length() - 4, 0)
+    return -(-count // unit) * unit

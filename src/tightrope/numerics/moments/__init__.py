@@ -1,0 +1,1 @@
+"""Rényi moments of sampled mechanisms."""

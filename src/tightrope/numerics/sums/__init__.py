@@ -1,0 +1,1 @@
+"""Finite sums and closed forms: compositions whose profile needs no contour."""

@@ -1,0 +1,1 @@
+"""Transforms of losses: E[e^{sL}] of every law, on complex balls and in floats."""

@@ -1,0 +1,112 @@
+"""The transform of a law with finitely many values: it does not decay."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from flint import ctx
+
+from tightrope.numerics.balls import Ball, ComplexBall, ball, precision
+from tightrope.numerics.sums.finite import FiniteLaw
+from tightrope.numerics.transforms.float_lines import FloatNodes, above, exponential_sums
+from tightrope.numerics.transforms.transform import Transform, log_phases, power_sums, unit
+
+if TYPE_CHECKING:
+    from tightrope.numerics.transforms.transform import Complexes, Floats
+
+__all__ = ["FiniteTransform"]
+
+
+class FiniteTransform(Transform):
+    """M(s) = Σ mass_i e^{s·value_i}."""
+
+    def __init__(self, law: FiniteLaw) -> None:
+        self._infinite = law.infinite
+        kept = [(v, m) for v, m in zip(law.values, law.masses, strict=True) if m.rational != 0]
+        if not kept:
+            raise AssertionError("a law needs a finite value")
+        self._values, self._masses = [v for v, _ in kept], [m for _, m in kept]
+        with precision(80):
+            self._losses = [float(v.ball().mid()) for v in self._values]
+            self._logs = [float(m.ball().log().mid()) for m in self._masses]
+
+    def infinite(self) -> Ball:
+        """P[L = ∞]."""
+        return self._infinite.ball()
+
+    def reverse_mass(self) -> Ball:
+        """Σ mass_i e^{−value_i}."""
+        return sum(self._weights(Fraction(-1)), Ball(0))
+
+    def _weights(self, t: Fraction) -> list[Ball]:
+        at = ball(t)
+        return [m.ball() * (v.ball() * at).exp() for v, m in zip(self._values, self._masses, strict=True)]
+
+    def log_real(self, t: Fraction) -> Ball:
+        """ln Σ mass_i e^{t·value_i}."""
+        with precision(ctx.prec + 40):
+            value = sum(self._weights(t), Ball(0)).log()
+        return value + 0
+
+    def log_floats(self, t: Floats | Sequence[float]) -> Floats:
+        """The same in floats."""
+        import numpy as np
+
+        exponents = np.multiply.outer(np.asarray(t, dtype=np.float64), np.array(self._losses)) + np.array(self._logs)
+        top = exponents.max(axis=1)
+        result: Floats = top + np.log(np.exp(exponents - top[:, None]).sum(axis=1))
+        return result
+
+    def line(self, t: Fraction, eta: Fraction, count: int) -> tuple[Ball, list[ComplexBall]]:
+        """Power sums of the tilted masses."""
+        with precision(ctx.prec + 40):
+            weights, step = self._weights(t), ball(eta)
+            total = sum(weights, Ball(0))
+            phi = power_sums([w / total for w in weights], [v.ball() * step for v in self._values], count)
+            phi[0] = ComplexBall(1)
+            return total.log(), phi
+
+    def float_nodes(self, t: Fraction, eta: Fraction, count: int, floor: Ball) -> FloatNodes | None:
+        """Power sums of the tilted masses, as a product of two matrices."""
+        with precision(128):
+            weights, step = self._weights(t), ball(eta)
+            total = sum(weights, Ball(0))
+            shares, angles = [w / total for w in weights], [v.ball() * step for v in self._values]
+        values, error = exponential_sums(shares, angles, count)
+        return FloatNodes(values, error, above(values, error, floor))
+
+    def node_cost(self, copies: int) -> float:  # noqa: ARG002
+        """A row of a matrix product."""
+        return 10.0 + 5.0 * len(self._losses)
+
+    def at(self, t: Fraction, eta: Fraction, indices: Sequence[int]) -> list[ComplexBall]:
+        """The sum at each."""
+        with precision(ctx.prec + 40):
+            weights, step = self._weights(t), ball(eta)
+            total = sum(weights, Ball(0))
+            pairs = [(w / total, v.ball() * step) for w, v in zip(weights, self._values, strict=True)]
+            return [sum((weight * unit(angle * k) for weight, angle in pairs), ComplexBall(0)) for k in indices]
+
+    def float_line(self, t: float, eta: float, count: int) -> tuple[float, Complexes]:
+        """The same in floats."""
+        import numpy as np
+
+        losses = np.array(self._losses)
+        exponents = t * losses + np.array(self._logs)
+        shares = np.exp(exponents - exponents.max())
+        shares /= shares.sum()
+        return float(self.log_floats([t])[0]), log_phases(shares, losses, eta, count)
+
+    def largest(self) -> Ball | None:
+        """The largest value."""
+        top = self._values[0].ball()
+        for value in self._values[1:]:
+            top = top.max(value.ball())
+        return top
+
+    def cost(self, t: float, eta: float, count: int, bits: int) -> float:  # noqa: ARG002
+        """As ``power_sums``."""
+        return len(self._losses) * (3 + 0.8 * math.sqrt(count) + 0.08 * count)

@@ -1,0 +1,174 @@
+"""Transforms at a million nodes: IEEE doubles whose distance from the truth is proved, not estimated.
+
+Every angle, weight and exponential comes from a ball and is rounded once; after that there are only additions and
+multiplications of doubles. With u = 2⁻⁵³, a product of complex doubles is off by at most 2√2·u of its size (with or
+without fused multiply-add), and a sum of n terms in any order by at most n·u of the sum of their sizes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tightrope.errors import NotCertified
+from tightrope.numerics.balls import Ball, ComplexBall, lower_float, precision
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from tightrope.numerics.transforms.transform import Complexes, Floats
+
+    Flags = NDArray[np.bool_]
+    Integers = NDArray[np.integer[Any]]
+
+__all__ = ["UNIT", "FloatNodes", "Phases", "above", "as_doubles", "bell", "block_sum", "exponential_sums", "rounded"]
+
+UNIT = Ball(2) ** -53
+_BITS = 128
+_SURE = Ball(2) ** -56  # how well a ball must be known before it is rounded
+_WIDE = 128  # terms that are summed at a time
+
+
+@dataclass(frozen=True)
+class FloatNodes:
+    """φ_k = M(t + ikη)/M(t) as doubles. At a node that is not ``alive``, |φ_k| ≤ e^floor is proved and nothing else."""
+
+    values: Complexes
+    error: Ball  # of every value that is alive: |value − φ| is at most this
+    alive: Flags
+
+
+def rounded(number: Ball) -> float:
+    """The number as a double, off by at most 2u of its size and u/8."""
+    if not number.rad() < _SURE:
+        raise NotCertified("a line of doubles", "a ball is too wide to be rounded")
+    return float(number.mid())
+
+
+class Phases:
+    """e^{ik·angle} for k ≤ count: three short rows from balls, two products; off by at most 14u."""
+
+    ERROR = 14
+
+    def __init__(self, angle: Ball, count: int) -> None:
+        self._count = count
+        size = self._size = 1 + round((count + 1) ** (1 / 3))
+        with precision(_BITS):
+            self._low, self._middle = _turns(angle, size), _turns(angle * size, size)
+            self._high = _turns(angle * size * size, count // (size * size) + 1)
+
+    def grid(self) -> tuple[Complexes, Complexes]:
+        """Rows of e^{i·angle·size·k} and of e^{i·angle·j}, j < size: all nodes as their outer product."""
+        import numpy as np
+
+        left: Complexes = np.multiply.outer(self._high, self._middle).ravel()
+        return left, self._low
+
+    def all(self) -> Complexes:
+        """The values at every k."""
+        import numpy as np
+
+        result: Complexes = np.multiply.outer(*self.grid()).ravel()[: self._count + 1]
+        return result
+
+    def at(self, indices: Integers) -> Complexes:
+        """The values at these k."""
+        size = self._size
+        rest = indices // size
+        result: Complexes = self._high[rest // size] * self._middle[rest % size] * self._low[indices % size]
+        return result
+
+
+def _turns(angle: Ball, number: int) -> Complexes:
+    import numpy as np
+
+    turns = np.empty(number, dtype=np.complex128)
+    for k in range(number):
+        sin, cos = (angle * k).sin_cos()
+        turns[k] = complex(rounded(cos), rounded(sin))
+    return turns
+
+
+def exponential_sums(weights: Sequence[Ball], angles: Sequence[Ball], count: int) -> tuple[Complexes, Ball]:
+    """Σ_j weight_j e^{ik·angle_j} for k = 0 … count, weights ≥ 0 with sum at most 1; and a bound of their errors.
+
+    Off by at most 18u in each term's size, and 3u for every term in a matrix product (any order).
+    """
+    import numpy as np
+
+    with precision(_BITS):
+        shares = [rounded(weight) for weight in weights]
+    grids = [Phases(angle, count).grid() for angle in angles]
+    left = np.stack([share * grid[0] for share, grid in zip(shares, grids, strict=True)], axis=1)
+    right = np.stack([grid[1] for grid in grids])
+    values: Complexes = (left @ right).ravel()[: count + 1]
+    return values, UNIT * (24 + 3 * len(shares))
+
+
+def above(values: Complexes, error: Ball, floor: Ball) -> Flags:
+    """Where the doubles do not prove that the number is at most e^floor in size."""
+    import numpy as np
+
+    with precision(_BITS):
+        least = lower_float(((floor.exp() - error) * (1 - 16 * UNIT)).lower())
+    if least <= 0:
+        return np.ones(len(values), dtype=np.bool_)
+    result: Flags = values.real * values.real + values.imag * values.imag >= least * least
+    return result
+
+
+def bell(rate: Ball, count: int) -> tuple[Floats, Ball]:
+    """e^{−rate·k²} for k = 0 … count, and a bound of the relative error; rate·count² must be below 300.
+
+    With k = a·size + c it is e^{−rate·(a·size)²} · (e^{−2·rate·a·size})^c · e^{−rate·c²}: c products of a power that
+    is off by 3u, and three more.
+    """
+    import numpy as np
+
+    size = math.isqrt(count) + 1
+    rows = count // size + 1
+    if not rate * count * count < 300:
+        raise NotCertified("a line of doubles", "its values are too small for doubles")
+    with precision(_BITS):
+        starts = np.array([_scaled((-rate * (a * size) ** 2).exp()) for a in range(rows)])
+        steps = np.array([_scaled((-2 * rate * a * size).exp()) for a in range(rows)])
+        inner = np.array([_scaled((-rate * c * c).exp()) for c in range(size)])
+    values = np.empty((rows, size))
+    power = starts
+    for c in range(size):
+        values[:, c] = power * inner[c]
+        power = power * steps
+    result: Floats = values.ravel()[: count + 1]
+    return result, UNIT * (4 * size + 16)
+
+
+def _scaled(number: Ball) -> float:
+    """A positive number as a double, off by at most 2.5u of itself."""
+    if not number.rad() < number * _SURE:
+        raise NotCertified("a line of doubles", "a ball is too wide to be rounded")
+    return float(number.mid())
+
+
+def block_sum(values: Complexes | Floats) -> tuple[complex, Ball]:
+    """The sum of many numbers, and the share of the sum of their sizes (|re| + |im|) by which it may be off."""
+    import numpy as np
+
+    levels = 0
+    while len(values) > 1:
+        if len(values) > _WIDE:
+            short = -len(values) % _WIDE
+            values = np.concatenate([values, np.zeros(short, dtype=values.dtype)]).reshape(-1, _WIDE).sum(axis=1)
+        else:
+            values = values.sum(keepdims=True)
+        levels += 1
+    return (complex(values[0]) if len(values) else 0j), UNIT * (_WIDE * levels + 1)
+
+
+def as_doubles(balls: Sequence[ComplexBall]) -> Complexes:
+    """Complex balls of size at most about 1 as doubles, off by at most 3u of their size and u/4."""
+    import numpy as np
+
+    return np.array([complex(rounded(b.real), rounded(b.imag)) for b in balls], dtype=np.complex128)

@@ -1,0 +1,224 @@
+"""The transform of the glued normal loss: a record exchanged in a sample of fixed size, with Gaussian noise.
+
+With w = 1 − q + q·e^{μz−μ²/2}: M(s) = a + E[w^{s+1} + w^{−s}; z > μ/2], a = (1−q)(2Φ(μ/2) − 1) an atom at loss 0.
+M(s) = M(−1−s), and M(s) − 1 = E[(w^{s+1} − 1)(1 − w^{−s}); z > μ/2].
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from flint import ctx
+
+from tightrope.errors import NotCertified
+from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
+from tightrope.numerics.real import Real
+from tightrope.numerics.transforms.glued_decay import best_angle, glued_decay, log_decays
+from tightrope.numerics.transforms.glued_rule import Growth, float_nodes, log_factor, nodes, panel_errors, panels
+from tightrope.numerics.transforms.transform import Transform, log_phases, power_sums
+
+if TYPE_CHECKING:
+    from tightrope.numerics.transforms.transform import Complexes, Floats
+
+__all__ = ["GluedNormalTransform"]
+
+_GUARD = 40
+_STILL = Growth(Fraction(0))
+_FLOAT_NATS = 37.0
+_TOGETHER = 12  # so many tilts, and so many nats apart
+
+
+class GluedNormalTransform(Transform):
+    """(N(μ, 1), N(0, 1)) with μ > 0 sampled at rate 0 < q < 1."""
+
+    def __init__(self, mu: Real, rate: Fraction) -> None:
+        if not 0 < rate < 1:
+            raise AssertionError("the rate must lie between 0 and 1")
+        self._mu, self._rate = mu, rate
+        with precision(80):
+            self._m, self._atom_float = float(mu.ball().mid()), float(self.atom().mid())
+        self._q = min(float(rate), 1 - 2.0**-53)
+        if not 0 < self._m < 100 or not self._q > 1e-300 or not self._atom_float > 0:
+            raise NotCertified("a glued normal transform", "its μ or rate is out of reach")
+
+    def atom(self) -> Ball:
+        """a."""
+        return ball(1 - self._rate) * (self._mu.ball() / Ball(8).sqrt()).erf()
+
+    def reverse_mass(self) -> Ball:
+        """1: the law is symmetric."""
+        return Ball(1)
+
+    def log_real(self, t: Fraction) -> Ball:
+        """ln M(t), by the rule of ``line``."""
+        return self.line(t, Fraction(0), 0)[0] if t not in (0, -1) else Ball(0)
+
+    def line(self, t: Fraction, eta: Fraction, count: int) -> tuple[Ball, list[ComplexBall]]:
+        """The atom, and Gauss-Legendre panels, the same for all nodes."""
+        if t < Fraction(-1, 2):  # M(t+iy) is the conjugate of M(−1−t+iy)
+            log, phi = self.line(-1 - t, eta, count)
+            return log, [value.conjugate() for value in phi]
+        with precision(ctx.prec + _GUARD):
+            sums, still, moving = self.smooth(t, eta, count)
+            atom = self.atom()
+            value = atom + sums[0].real + between(-still, still)
+            off = between(-moving, moving)
+            off_both = ComplexBall(off, off)
+            phi = [ComplexBall(1)] + [(s + atom + off_both) / value for s in sums[1:]]
+            return value.log(), phi
+
+    def smooth(self, t: Fraction, eta: Fraction, count: int) -> tuple[list[ComplexBall], Ball, Ball]:
+        """M − a at t + ikη, k = 0 … count, t ≥ −½, without the errors; a bound of the first's error and of any's.
+
+        They are about 2^{_GUARD−precision} of M(t).
+        """
+        nats = (ctx.prec - _GUARD) * math.log(2) + 2
+        size = float(self.log_floats([float(t)])[0])
+        turn, power, growth = ball(eta), ball(t), Growth(eta * count)
+        up: list[Ball] = []
+        down: list[Ball] = []
+        angles: list[Ball] = []
+        q, mu = ball(self._rate), self._mu.ball()
+        chosen = panels(self._m, self._q, float(t), growth, nats, size)
+        for z, mass in nodes(mu, chosen):
+            log = log_factor(mu, q, z)
+            angles.append(log * turn)
+            down.append(mass * (-power * log).exp())
+            up.append(mass * ((power + 1) * log).exp())
+        still, moving = (panel_errors(mu, q, t, one, chosen) for one in (_STILL, growth))
+        if count == 0:
+            return [ComplexBall(sum(up, Ball(0)) + sum(down, Ball(0)))], still.upper(), moving.upper()
+        # Σ down·e^{−ik·angle} is the conjugate of Σ down·e^{ik·angle}.
+        found = zip(power_sums(up, angles, count), power_sums(down, angles, count), strict=True)
+        return [one + other.conjugate() for one, other in found], still.upper(), moving.upper()
+
+    def log_floats(self, t: Floats | Sequence[float]) -> Floats:
+        """ln M(t) in floats, t of one size at a time."""
+        return self._in_groups(t, self._log_moments)
+
+    def _in_groups(self, t: Floats | Sequence[float], evaluate: Callable[[Floats], Floats]) -> Floats:
+        """Few t at a time share their nodes, and none whose integrals are of very different size; ∞ out of reach."""
+        import numpy as np
+
+        at = np.abs(np.asarray(t, dtype=np.float64) + 0.5) - 0.5
+        order = [int(i) for i in np.argsort(at)]
+        result = np.empty_like(at)
+        with np.errstate(all="ignore"):
+            while order:
+                least = self._log_least(float(at[order[0]]))
+                few = [i for i in order[:_TOGETHER] if self._log_least(float(at[i])) <= least + _TOGETHER]
+                try:
+                    result[few] = evaluate(at[few]) if math.isfinite(least) else math.inf
+                except NotCertified:
+                    result[few] = math.inf
+                order = order[len(few) :]
+        return result
+
+    def _log_least(self, t: float) -> float:
+        """About a lower bound of ln M(t)."""
+        return max(0.0, (t + 1) * (t * self._m * self._m / 2 + math.log(self._q)))
+
+    def _log_moments(self, t: Floats) -> Floats:
+        import numpy as np
+
+        log_weight, losses = self._float_half(float(t.max()), 0.0, float(t.min()))
+        rises, falls = np.multiply.outer(t + 1, losses), np.multiply.outer(-t, losses)
+        rest = -(np.expm1(np.minimum(rises, 600.0)) * np.expm1(falls)) @ np.exp(log_weight)
+        top = (rises + log_weight).max(axis=1)[:, None]
+        terms = np.exp(rises + log_weight - top) + np.exp(falls + log_weight - top)
+        logs = np.logaddexp(math.log(self._atom_float), top[:, 0] + np.log(terms.sum(axis=1)))
+        result: Floats = np.where(logs < 1, np.log1p(rest), logs)
+        return result
+
+    def _float_half(self, t: float, y: float, least: float) -> tuple[Floats, Floats]:
+        """The logarithms of the weights, and the losses; good from the tilt ``least`` to t."""
+        import numpy as np
+
+        mu, q = self._m, self._q
+        nats = _FLOAT_NATS + min(60.0, max(0.0, -2 * math.log(q * min(mu, 1.0))))
+        z, logs = float_nodes(mu, panels(mu, q, t, Growth(Fraction(y)), nats, self._log_least(least)))
+        rise = mu * z - mu * mu / 2
+        small = np.log1p(q * np.expm1(np.minimum(rise, 30.0)))
+        return logs, np.where(rise < 30, small, np.logaddexp(math.log1p(-q), math.log(q) + rise))
+
+    def float_line(self, t: float, eta: float, count: int) -> tuple[float, Complexes]:
+        """The same in floats."""
+        import numpy as np
+
+        logs, losses = self._tilted(t, eta * count)
+        logs, losses = np.append(logs, math.log(self._atom_float)), np.append(losses, 0.0)
+        masses = np.exp(logs - logs.max())
+        return float(self.log_floats([t])[0]), log_phases(masses / masses.sum(), losses, eta, count)
+
+    def _tilted(self, t: float, y: float) -> tuple[Floats, Floats]:
+        """The smooth part's tilted masses, as logarithms, and its losses, for nodes up to y."""
+        import numpy as np
+
+        logs, losses = self._float_half(t, y, t)
+        return np.concatenate([logs + (t + 1) * losses, logs - t * losses]), np.concatenate([losses, -losses])
+
+    def smooth_floats(self, t: Floats | Sequence[float]) -> Floats:
+        """M − a at many real t, in floats."""
+        return self._in_groups(t, self._smooth_moments)
+
+    def _smooth_moments(self, t: Floats) -> Floats:
+        import numpy as np
+
+        logs, losses = self._float_half(float(t.max()), 0.0, float(t.min()))
+        rises, falls = np.multiply.outer(t + 1, losses), np.multiply.outer(-t, losses)
+        total: Floats = (np.exp(rises + logs) + np.exp(falls + logs)).sum(axis=1)
+        return total
+
+    def smooth_phases(self, t: float, eta: float, count: int) -> Complexes:
+        """(M − a) at the nodes over its value at the first, in floats."""
+        import numpy as np
+
+        logs, losses = self._tilted(t, eta * count)
+        masses = np.exp(logs - logs.max())
+        size = math.isqrt(count + 1) + 1
+        turn = 1j * eta * losses
+        giants = np.exp(np.multiply.outer(size * np.arange(size), turn)) * (masses / masses.sum())
+        result: Complexes = (giants @ np.exp(np.multiply.outer(turn, np.arange(size)))).ravel()[: count + 1]
+        return result
+
+    def decay(self, t: Fraction, y: Fraction) -> Ball:
+        """The atom's share, and the integrals along a path that leaves the axis (``transforms_glued_decay``)."""
+        if t < 0:
+            return Ball(1)
+        with precision(ctx.prec + 20):
+            size = self.log_real(t)
+            total = self.atom() + self.smooth_decay(t, y, size)
+            return (total * (-size).exp()).upper().min(Ball(1))
+
+    def smooth_decay(self, t: Fraction, y: Fraction, log_size: Ball) -> Ball:
+        """A bound of |M − a| at t + iy' for all y' ≥ y, t ≥ 0; ``log_size``: about ln M(t)."""
+        theta = best_angle(self._m, self._q, float(t), float(y))
+        return glued_decay(self._mu, self._rate, t, y, theta, float(log_size.mid()))
+
+    def log_decay_floats(self, t: float, y: Floats) -> Floats:
+        """The same in floats."""
+        import numpy as np
+
+        size = float(self.log_floats([t])[0])
+        result: Floats = np.minimum(np.log(self._atom_float + self.smooth_decay_floats(t, y)) - size, 0.0)
+        return result
+
+    def smooth_decay_floats(self, t: float, y: Floats) -> Floats:
+        """``smooth_decay`` in floats."""
+        import numpy as np
+
+        result: Floats = np.exp(log_decays(self._m, self._q, t, y))
+        return result
+
+    def largest(self) -> Ball | None:
+        """Unbounded."""
+        return None
+
+    def cost(self, t: float, eta: float, count: int, bits: int) -> float:
+        """Some elementary functions for each node, then ``power_sums`` twice."""
+        size, growth = float(self.log_floats([t])[0]), Growth(Fraction(eta) * count)
+        chosen = panels(self._m, self._q, t, growth, bits * math.log(2) + 2, size)
+        return sum(panel.number for panel in chosen) * (8 + 1.6 * math.sqrt(count) + 0.16 * count)

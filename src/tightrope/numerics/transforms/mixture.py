@@ -1,0 +1,143 @@
+"""The transform of a mixture of losses: M(s) = c + Σ share_j·M_j(s), what is left of the shares being at loss 0."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from flint import ctx
+
+from tightrope.errors import NotCertified
+from tightrope.numerics.balls import Ball, ComplexBall, precision
+from tightrope.numerics.real import ZERO, Real
+from tightrope.numerics.transforms import memory as recall
+from tightrope.numerics.transforms.transform import Transform
+
+if TYPE_CHECKING:
+    from tightrope.numerics.transforms.transform import Complexes, Floats
+
+__all__ = ["MixtureTransform"]
+
+_GUARD = 20
+_LIGHT = -30.0  # nats: a lighter part is not seen in floats
+
+
+class MixtureTransform(Transform):
+    """``parts``: (share, transform), each of mass 1 and reverse mass 1; ``leak`` is the mass at ∞, the rest costs 0."""
+
+    def __init__(self, parts: Sequence[tuple[Real, Transform]], leak: Real = ZERO) -> None:
+        if not parts:
+            raise AssertionError("a mixture needs a part")
+        self._parts, self._leak = tuple(parts), leak
+        with precision(80):
+            self._shares = [float(share.ball().mid()) for share, _ in parts]
+            self._rest_float, self._leak_float = float(self._rest().mid()), float(leak.ball().mid())
+
+    def _rest(self) -> Ball:
+        """c."""
+        return 1 - self._leak.ball() - sum((share.ball() for share, _ in self._parts), Ball(0))
+
+    def infinite(self) -> Ball:
+        """P[L = ∞]."""
+        return self._leak.ball()
+
+    def reverse_mass(self) -> Ball:
+        """As M(0): every part has 1."""
+        return self.mass()
+
+    def log_real(self, t: Fraction) -> Ball:
+        """ln M(t)."""
+        with precision(ctx.prec + _GUARD):
+            total = self._rest()
+            for share, part in self._parts:
+                total += share.ball() * part.log_real(t).exp()
+            return total.log()
+
+    def log_floats(self, t: Floats | Sequence[float]) -> Floats:
+        """The same in floats: M − 1 = Σ share·(M_j − 1) − leak."""
+        import numpy as np
+
+        rise, large = np.full(len(t), -self._leak_float), np.full(len(t), math.log(max(self._rest_float, 1e-300)))
+        for share, (_, part) in zip(self._shares, self._parts, strict=True):
+            logs = recall.log_floats(part, t)
+            rise = rise + share * np.expm1(np.minimum(logs, 600.0))
+            large = np.logaddexp(large, logs + math.log(share))
+        result: Floats = np.where(large > 1, large, np.log1p(rise))
+        return result
+
+    def line(self, t: Fraction, eta: Fraction, count: int) -> tuple[Ball, list[ComplexBall]]:
+        """The parts' lines, each as exact as its weight asks."""
+        bits = int(ctx.prec)
+        with precision(bits + _GUARD):
+            values = [ComplexBall(self._rest())] * (count + 1)
+        for log, (share, part) in zip(self._log_weights(float(t)), self._parts, strict=True):
+            with precision(_bits(bits + 4, log)):
+                scale, phi = part.line(t, eta, count)
+            with precision(bits + _GUARD):
+                weight = share.ball() * scale.exp()
+                values = [value + one * weight for value, one in zip(values, phi, strict=True)]
+        with precision(bits + _GUARD):
+            first = values[0].real
+            return first.log(), [ComplexBall(1)] + [value / first for value in values[1:]]
+
+    def _log_weights(self, t: float) -> list[float]:
+        """About ln of the parts' shares in M(t)."""
+        size = float(self.log_floats([t])[0])
+        pairs = zip(self._shares, self._parts, strict=True)
+        return [math.log(share) + float(part.log_floats([t])[0]) - size for share, (_, part) in pairs]
+
+    def float_line(self, t: float, eta: float, count: int) -> tuple[float, Complexes]:
+        """The same in floats: φ − 1 = Σ weight_j·(φ_j − 1)."""
+        import numpy as np
+
+        rise = np.zeros(count + 1, dtype=np.complex128)
+        for log, (_, part) in zip(self._log_weights(t), self._parts, strict=True):
+            rise += math.exp(log) * (np.expm1(part.float_line(t, eta, count)[1]) if log > _LIGHT else -1.0)
+        rise[0] = 0.0
+        result: Complexes = np.log1p(rise)
+        return float(self.log_floats([t])[0]), result
+
+    def decay(self, t: Fraction, y: Fraction) -> Ball:
+        """The parts' decays, weighted; 1 for a part that gives up."""
+        with precision(ctx.prec + _GUARD):
+            total = self._rest().max(Ball(0))
+            for share, part in self._parts:
+                try:
+                    bound = part.decay(t, y)
+                except NotCertified:
+                    bound = Ball(1)
+                total += share.ball() * part.log_real(t).exp() * bound
+            return (total * (-self.log_real(t)).exp()).upper().min(Ball(1))
+
+    def log_decay_floats(self, t: float, y: Floats) -> Floats:
+        """The same in floats."""
+        import numpy as np
+
+        size, total = float(self.log_floats([t])[0]), np.full(len(y), max(self._rest_float, 0.0))
+        for share, (_, part) in zip(self._shares, self._parts, strict=True):
+            total = total + share * np.exp(float(part.log_floats([t])[0]) + part.log_decay_floats(t, y))
+        result: Floats = np.minimum(np.log(total) - size, 0.0)
+        return result
+
+    def largest(self) -> Ball | None:
+        """The largest of the parts'."""
+        tops = [part.largest() for _, part in self._parts]
+        known = [top for top in tops if top is not None]
+        if len(known) < len(tops):
+            return None
+        top = known[0]
+        for other in known[1:]:
+            top = top.max(other)
+        return top
+
+    def cost(self, t: float, eta: float, count: int, bits: int) -> float:
+        """That of the parts."""
+        pairs = zip(self._log_weights(t), self._parts, strict=True)
+        return sum(part.cost(t, eta, count, _bits(bits, log)) for log, (_, part) in pairs)
+
+
+def _bits(bits: int, log_weight: float) -> int:
+    """As many bits as a part of that weight needs."""
+    return max(bits + min(math.ceil(log_weight / math.log(2)), 0), 8)

@@ -1,0 +1,140 @@
+"""The transform of the sampled normal loss when one record is exchanged for another, at the two ends ±c.
+
+w(x) = 1 − q + q·e^{cx−c²/2}: M(s) = ∫ φ(x) w(x)^{s+1} w(−x)^{−s} dx, so that M(s) = M(−1−s); analytic for |Im x| < π/c.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from flint import ctx
+
+from tightrope.errors import NotCertified
+from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
+from tightrope.numerics.real import Real
+from tightrope.numerics.transforms.replace_decay import log_decay, replace_decay, shifted_angle
+from tightrope.numerics.transforms.replace_rule import log_factors, replace_alias, replace_rule, replace_tails
+from tightrope.numerics.transforms.transform import Transform, log_phases, power_sums
+
+if TYPE_CHECKING:
+    from tightrope.numerics.transforms.transform import Complexes, Floats
+
+__all__ = ["ReplaceSampledNormalTransform"]
+
+_GUARD = 40
+
+
+class ReplaceSampledNormalTransform(Transform):
+    """N(0,1) mixed with N(c,1) at rate 0 < q < 1, against the mixture with N(−c,1)."""
+
+    def __init__(self, c: Real, rate: Fraction) -> None:
+        if not 0 < rate < 1:
+            raise AssertionError("the rate must lie between 0 and 1: at 1 the loss is normal")
+        self._c, self._rate = c, rate
+        with precision(80):
+            self._floats = abs(float(c.ball().mid())), min(float(rate), 1 - 2.0**-53)
+        if not 0 < self._floats[0] < 1e3:
+            raise NotCertified("a sampled normal transform", f"c = {c} is out of reach")
+
+    def reverse_mass(self) -> Ball:
+        """1."""
+        return Ball(1)
+
+    def log_real(self, t: Fraction) -> Ball:
+        """ln M(t), by the rule of ``line``."""
+        return self.line(t, Fraction(0), 0)[0] if t not in (0, -1) else Ball(0)
+
+    def log_floats(self, t: Floats | Sequence[float]) -> Floats:
+        """ln M(t) in floats."""
+        import numpy as np
+
+        c, rate = self._floats
+        at = np.abs(np.asarray(t, dtype=np.float64) + 0.5) - 0.5
+        smallness = min(60.0, max(0.0, -2 * math.log(rate * min(c, 1.0))))
+        result = np.empty_like(at)
+        with np.errstate(all="ignore"):
+            for i, one in enumerate(at):
+                result[i] = self._grid(float(one), 0.0, 34.0 + smallness)[0]
+        return result
+
+    def _grid(self, t: float, y: float, nats: float) -> tuple[float, Floats, Floats]:
+        """ln M(t), the shares of the nodes in it, and their losses: floats."""
+        import numpy as np
+
+        c, rate = self._floats
+        chosen = replace_rule(c, rate, t, y, nats)
+        h = float(chosen.step)
+        x = h * np.arange(chosen.first, chosen.last + 1)
+        ups, downs = (rate * np.expm1(np.minimum(c * side - c * c / 2, 600.0)) for side in (x, -x))
+        first, second = np.log1p(ups), np.log1p(downs)
+        exponents = (t + 1) * first - t * second
+        logs = x * x / -2 + exponents
+        top = float(logs.max())
+        shares = np.exp(logs - top)
+        total = float(shares.sum())
+        log = top + math.log(total * h) - math.log(2 * math.pi) / 2
+        if abs(log) < 0.5 and float(exponents.max()) < 300:
+            density = np.exp(x * x / -2) * (h / math.sqrt(2 * math.pi))
+            log = math.log1p(float(density @ (np.expm1(exponents) - (t + 1) * ups + t * downs)))
+        return log, shares / total, first - second
+
+    def line(self, t: Fraction, eta: Fraction, count: int) -> tuple[Ball, list[ComplexBall]]:
+        """The trapezoidal rule in x, one for all nodes."""
+        if t < Fraction(-1, 2):  # M(t+iy) is the conjugate of M(−1−t+iy)
+            log, phi = self.line(-1 - t, eta, count)
+            return log, [value.conjugate() for value in phi]
+        y = eta * count
+        chosen = replace_rule(*self._floats, float(t), float(y), ctx.prec * math.log(2) + 2)
+        with precision(ctx.prec + _GUARD):
+            c, q, a = abs(self._c.ball()), ball(self._rate), ball(t)
+            step, turn = ball(chosen.step), ball(eta)
+            weights: list[Ball] = []
+            angles: list[Ball] = []
+            for j in range(chosen.first, chosen.last + 1):
+                x = step * j
+                first, second = log_factors(c, q, x)
+                loss = first - second
+                angles.append(loss * turn)
+                weights.append((x * x / -2 + first + a * loss).exp())
+            sums = power_sums(weights, angles, count)
+            scale = step / (2 * Ball.pi()).sqrt()
+            beyond = replace_tails(c, q, t, chosen)
+            still, moving = (replace_alias(c, t, ball(at), chosen) for at in (Fraction(0), y))
+            value = scale * sums[0].real
+            most = (value + beyond) / (1 - still)  # M(t) is at most this, since still < 1
+            error = (beyond + still * most).upper()
+            value += between(-error, error)
+            error = (beyond + moving * most).upper()
+            off = between(-error, error)
+            off_both = ComplexBall(off, off)
+            phi = [ComplexBall(1)] + [(s * scale + off_both) / value for s in sums[1:]]
+            return value.log(), phi
+
+    def float_line(self, t: float, eta: float, count: int) -> tuple[float, Complexes]:
+        """The same in floats."""
+        smallness = max(0.0, -2 * math.log(self._floats[1] * min(self._floats[0], 1.0)))
+        log, shares, losses = self._grid(t, eta * count, 36.0 + min(smallness, 60.0))
+        return log, log_phases(shares, losses, eta, count)
+
+    def decay(self, t: Fraction, y: Fraction) -> Ball:
+        """The integral with its path shifted by iθ/c (``transforms_replace_decay``)."""
+        if t < 0:
+            return Ball(1)
+        theta = shifted_angle(*self._floats, float(t), float(y))
+        return replace_decay(self._c, self._rate, t, y, theta, self.log_real(t))
+
+    def log_decay_floats(self, t: float, y: Floats) -> Floats:
+        """The same in floats."""
+        return log_decay(*self._floats, t, y)
+
+    def largest(self) -> Ball | None:
+        """Unbounded."""
+        return None
+
+    def cost(self, t: float, eta: float, count: int, bits: int) -> float:
+        """Some elementary functions for each x, then ``power_sums``."""
+        chosen = replace_rule(*self._floats, t, eta * count, bits * math.log(2) + 2)
+        return (chosen.last - chosen.first) * (6 + 0.8 * math.sqrt(count) + 0.08 * count)

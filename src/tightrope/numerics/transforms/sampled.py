@@ -1,0 +1,149 @@
+"""The transform of the sampled normal loss: w = 1 − q + q·e^{μz−μ²/2}, z standard normal, G(a) = E[w^a].
+
+Removing (the sampled law against the plain one): M(s) = G(s+1). Adding (the other way): M(s) = G(−s).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from flint import ctx
+
+from tightrope.errors import NotCertified
+from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
+from tightrope.numerics.moments.sampled_normal import log_power_mean
+from tightrope.numerics.moments.sampled_normal_floats import window
+from tightrope.numerics.real import Real
+from tightrope.numerics.transforms.sampled_decay import decay_bound, log_decay, shifted_angle
+from tightrope.numerics.transforms.sampled_floats import quick_log_means
+from tightrope.numerics.transforms.sampled_rule import Rule, rule, tails
+from tightrope.numerics.transforms.transform import Transform, log_phases, power_sums
+
+if TYPE_CHECKING:
+    from tightrope.numerics.transforms.transform import Complexes, Floats
+
+__all__ = ["SampledNormalTransform"]
+
+_GUARD = 40
+
+
+class SampledNormalTransform(Transform):
+    """The loss of N(μ, 1) mixed at rate 0 < q < 1 into N(0, 1), against N(0, 1), or (``adding``) the reverse."""
+
+    def __init__(self, mu: Real, rate: Fraction, adding: bool) -> None:
+        if not 0 < rate < 1:
+            raise AssertionError("the rate must lie between 0 and 1: at 1 the loss is normal")
+        self._mu, self._rate, self._adding = mu, rate, adding
+        self._known: tuple[Fraction, int, Ball] | None = None  # the last tilt, with its bits and its ln G
+        with precision(80):
+            self._floats = abs(float(mu.ball().mid())), min(float(rate), 1 - 2.0**-53)
+        if not 0 < self._floats[0] < 1e3:
+            raise NotCertified("a sampled normal transform", f"μ = {mu} is out of reach")
+
+    def _power(self, t: Fraction) -> Fraction:
+        return -t if self._adding else t + 1
+
+    def reverse_mass(self) -> Ball:
+        """1."""
+        return Ball(1)
+
+    def log_real(self, t: Fraction) -> Ball:
+        """ln G: by a closed form for whole powers, else by the rule of ``line``."""
+        power = self._power(t)
+        if power.denominator == 1 and 0 <= power <= 72:
+            return log_power_mean(self._mu, self._rate, power)
+        return self.line(t, Fraction(0), 0)[0]
+
+    def log_floats(self, t: Floats | Sequence[float]) -> Floats:
+        """ln G in floats."""
+        import numpy as np
+
+        at = np.asarray(t, dtype=np.float64)
+        powers = -at if self._adding else at + 1
+        result = np.zeros_like(powers)
+        with np.errstate(all="ignore"):
+            for chosen in (powers > 0, powers < 0):
+                if chosen.any():
+                    result[chosen] = quick_log_means(*self._floats, powers[chosen])
+        return result
+
+    def _rule(self, power: float, y: float, nats: float) -> Rule:
+        mu, rate = self._floats
+        left, right = window(mu, power, math.log1p(-rate), math.log(rate), nats, 0.0)
+        return rule(mu, power, y, nats, left, right)
+
+    def line(self, t: Fraction, eta: Fraction, count: int) -> tuple[Ball, list[ComplexBall]]:
+        """The trapezoidal rule in z, one for all nodes."""
+        power, y = self._power(t), eta * count
+        chosen = self._rule(float(power), float(y), ctx.prec * math.log(2) + 2)
+        with precision(ctx.prec + _GUARD):
+            mu, q, a = abs(self._mu.ball()), ball(self._rate), ball(power)
+            step, turn, half = ball(chosen.step), ball(-eta if self._adding else eta), mu * mu / 2
+            weights: list[Ball] = []
+            logs: list[Ball] = []
+            for j in range(chosen.first, chosen.last + 1):
+                z = step * j
+                log = (q * (mu * z - half).expm1()).log1p()
+                logs.append(log)
+                weights.append((z * z / -2 + a * log).exp())
+            sums = power_sums(weights, [log * turn for log in logs], count)
+            scale = step / (2 * Ball.pi()).sqrt()
+            beyond = tails(mu, q, power, chosen, logs[0], logs[-1])
+            still, moving = (chosen.alias(mu, power, ball(at)) for at in (Fraction(0), y))
+            value = scale * sums[0].real
+            most = (value + beyond) / (1 - still)  # G is at most this, since still < 1
+            error = (beyond + still * most).upper()
+            value += between(-error, error)
+            error = (beyond + moving * most).upper()
+            off = between(-error, error)
+            off_both = ComplexBall(off, off)
+            phi = [ComplexBall(1)] + [(s * scale + off_both) / value for s in sums[1:]]
+            self._known = t, ctx.prec, value.log()
+            return self._known[2], phi
+
+    def float_line(self, t: float, eta: float, count: int) -> tuple[float, Complexes]:
+        """The same in floats; ln G from G − 1 where it is small."""
+        import numpy as np
+
+        mu, rate = self._floats
+        a = -t if self._adding else t + 1
+        smallness = max(0.0, -2 * math.log(rate * min(mu, 1.0)))
+        chosen = self._rule(a, eta * count, 36.0 + min(smallness, 60.0))
+        h = float(chosen.step)
+        z = h * np.arange(chosen.first, chosen.last + 1)
+        xi = mu * z - mu * mu / 2
+        u = rate * np.expm1(np.minimum(xi, 600.0))
+        logs = np.where(xi < 600.0, np.log1p(u), xi + math.log(rate))
+        exponents = z * z / -2 + a * logs
+        top = float(exponents.max())
+        shares = np.exp(exponents - top)
+        total = float(shares.sum())
+        log = top + math.log(total * h) - math.log(2 * math.pi) / 2
+        if abs(log) < 0.5 and mu * float(z[-1]) < 600:
+            density = np.exp(z * z / -2) * (h / math.sqrt(2 * math.pi))
+            log = math.log1p(float(density @ (np.expm1(np.minimum(a * logs, 600.0)) - a * u)))
+        return log, log_phases(shares / total, -logs if self._adding else logs, eta, count)
+
+    def decay(self, t: Fraction, y: Fraction) -> Ball:
+        """The integral with its path shifted by iθ/μ (``transforms_sampled_decay``)."""
+        power = self._power(t)
+        theta = shifted_angle(*self._floats, float(power), float(y))
+        known = self._known
+        log = known[2] if known is not None and known[0] == t and known[1] >= ctx.prec else self.log_real(t)
+        return decay_bound(self._mu, self._rate, power, y, theta, log)
+
+    def log_decay_floats(self, t: float, y: Floats) -> Floats:
+        """The same in floats."""
+        return log_decay(*self._floats, -t if self._adding else t + 1, y)
+
+    def largest(self) -> Ball | None:
+        """−ln(1−q) when adding; unbounded when removing."""
+        return -(-ball(self._rate)).log1p() if self._adding else None
+
+    def cost(self, t: float, eta: float, count: int, bits: int) -> float:
+        """A few elementary functions for each z, then ``power_sums``."""
+        chosen = self._rule(-t if self._adding else t + 1, eta * count, bits * math.log(2) + 2)
+        return (chosen.last - chosen.first) * (4 + 0.8 * math.sqrt(count) + 0.08 * count)

@@ -1,0 +1,245 @@
+"""The transform of the sampled Laplace loss: G(a) = E[w^a], w = 1 − q + q·e^l, l the Laplace loss under the plain law.
+
+G(a) = ½e^{−ε₀}w(ε₀)^a + ½w(−ε₀)^a + ¼e^{−ε₀/2} ∫_{−ε₀}^{ε₀} e^{−l/2} w(l)^a dl. Removing: M(s) = G(s+1); adding: G(−s).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from flint import ctx
+
+from tightrope.errors import NotCertified
+from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
+from tightrope.numerics.transforms.float_lines import FloatNodes, above, exponential_sums
+from tightrope.numerics.transforms.gauss import float_gauss, gauss, gauss_error
+from tightrope.numerics.transforms.sampled_laplace_nodes import FarLaplace
+from tightrope.numerics.transforms.transform import Transform, log_phases, power_sums
+
+if TYPE_CHECKING:
+    from tightrope.numerics.transforms.transform import Complexes, Floats
+
+__all__ = ["SampledLaplaceTransform"]
+
+_GUARD = 40
+_MOST_NODES = 400
+_NATS = 40.0  # accuracy of doubles
+
+
+class SampledLaplaceTransform(Transform):
+    """The Laplace pair with ε₀ > 0 sampled at rate 0 < q < 1, against the plain law, or (``adding``) the reverse."""
+
+    def __init__(self, epsilon0: Fraction, rate: Fraction, adding: bool) -> None:
+        if not 0 < rate < 1 or epsilon0 <= 0:
+            raise AssertionError("the rate must lie between 0 and 1, ε₀ above 0")
+        self._reach, self._rate, self._adding = epsilon0, rate, adding
+        self._floats = float(epsilon0), min(float(rate), 1 - 2.0**-53)
+        if not self._floats[0] < 100:
+            raise NotCertified("a sampled Laplace transform", "ε₀ is out of reach")
+
+    def _power(self, t: Fraction) -> Fraction:
+        return -t if self._adding else t + 1
+
+    def reverse_mass(self) -> Ball:
+        """1."""
+        return Ball(1)
+
+    def log_real(self, t: Fraction) -> Ball:
+        """ln G, by the rule of ``line``, or far out by partial integration."""
+        power = self._power(t)
+        if power in (0, 1):
+            return Ball(0)
+        try:
+            near = self.line(t, Fraction(0), 0)[0]
+        except NotCertified:
+            near = Ball.nan()
+        if near.rad() < Ball(2) ** (8 - ctx.prec):
+            return near
+        with precision(ctx.prec + _GUARD):
+            far = FarLaplace(self._reach, self._rate, power)
+            beyond = far.log_scale + far.moment().log()
+            if beyond.is_finite() and not near.rad() < beyond.rad():
+                return beyond
+        if not near.is_finite():
+            raise NotCertified("a sampled Laplace transform", f"no rule reaches the power {float(power):.3g}")
+        return near
+
+    def _number(self, power: float, y: float, nats: float) -> tuple[int, float]:
+        """How many Gauss-Legendre nodes for an error of e^−nats, and the ellipse's parameter: a choice, in floats."""
+        e0, q = self._floats
+        best = (_MOST_NODES * 10, 1.5)
+        for k in range(1, 15):
+            v = math.pi / 2 * 0.99 * 0.8 ** (k - 1)  # the ellipse's lesser half axis
+            rho = v / e0 + math.sqrt(1 + (v / e0) ** 2)
+            major = e0 * (rho + 1 / rho) / 2
+            turn = min(v, q * math.exp(min(major, 300.0)) * math.sin(v) / (1 - q))
+            above = max(power, 0.0) * (math.log1p(q * math.expm1(major)) - math.log1p(q * math.expm1(-e0)))
+            above += max(-power, 0.0) * (math.log1p(q * math.expm1(e0)) - math.log1p(-q))
+            number = 2 + math.ceil((nats + y * turn + min(above, 60.0) + major) / (2 * math.log(rho)))
+            best = min(best, (number, rho))
+        number = -(-best[0] // 16) * 16
+        if number > _MOST_NODES:
+            raise NotCertified("a sampled Laplace transform", f"it needs {number} nodes")
+        return number, best[1]
+
+    def line(self, t: Fraction, eta: Fraction, count: int) -> tuple[Ball, list[ComplexBall]]:
+        """Atoms, and the integral by the Gauss-Legendre rule, one for all nodes."""
+        power, y = self._power(t), eta * count
+        number, rho = self._number(float(power), float(y), ctx.prec * math.log(2) + 2)
+        with precision(ctx.prec + _GUARD):
+            turn = ball(-eta if self._adding else eta)
+            terms, logs, scale = self._rule_terms(power, number)
+            sums = power_sums(terms, [log * turn for log in logs], count)
+            still, moving = (scale * self._error(power, ball(at), number, Fraction(rho)) for at in (Fraction(0), y))
+            value = sums[0].real + between(-still.upper(), still.upper())
+            off = between(-moving.upper(), moving.upper())
+            off_both = ComplexBall(off, off)
+            phi = [ComplexBall(1)] + [(s + off_both) / value for s in sums[1:]]
+            return value.log(), phi
+
+    def float_nodes(self, t: Fraction, eta: Fraction, count: int, floor: Ball) -> FloatNodes | None:
+        """The rule of ``line`` near the axis; partial integration beyond, where it would need too many nodes."""
+        import numpy as np
+
+        power = self._power(t)
+        with precision(128):
+            known = self.log_real(t)
+            log, unsure = known.mid(), known.rad()  # everything is divided by e^mid: off by e^rad − 1 of φ
+            far = FarLaplace(self._reach, self._rate, power, log)
+            last = self._last_near(far, float(power), eta, count)
+            pieces, error = [], Ball(0)
+            if last >= 0:
+                number, rho = self._number(float(power), float(eta * last), _NATS)
+                terms, logs, scale = self._rule_terms(power, number)
+                shares = [term * (-log).exp() for term in terms]
+                near, error = exponential_sums(shares, [at * ball(eta) for at in logs], last)
+                error += 2 * scale * self._error(power, ball(eta * last), number, Fraction(rho)) * (-log).exp()
+                pieces.append(near)
+            if last < count:
+                beyond, other = far.nodes(eta, last + 1, count)
+                pieces.append(beyond)
+                error = error.max(other)
+            error += 2 * unsure.expm1()
+        values, error = np.concatenate(pieces), error.upper()
+        values = values.conj() if self._adding else values
+        return FloatNodes(values, error, above(values, error, floor))
+
+    def _last_near(self, far: FarLaplace, power: float, eta: Fraction, count: int) -> int:
+        """Up to which node the Gauss-Legendre rule is used: a choice."""
+        last = -1
+        while last < count and not far.best_terms(ball(eta * max(last, 0)))[1] < Ball(2) ** -50:
+            following = min(max(2 * last, 16), count)
+            try:
+                self._number(power, float(eta * following), _NATS)
+            except NotCertified:
+                break
+            last = following
+        return last
+
+    def node_cost(self, copies: int) -> float:  # noqa: ARG002
+        """Two series of some twenty terms."""
+        return 300.0
+
+    def _rule_terms(self, power: Fraction, number: int) -> tuple[list[Ball], list[Ball], Ball]:
+        """Weights·w^A and ln w at the atoms and the rule's nodes, and the factor of the integral."""
+        e0, q, a = ball(self._reach), ball(self._rate), ball(power)
+        scale = (e0 / -2).exp() / 4 * e0
+        positions, weights = [e0, -e0], [(-e0).exp() / 2, Ball(1) / 2]
+        for x, weight in gauss(number):
+            positions.append(e0 * x)
+            weights.append(scale * weight * (e0 * x / -2).exp())
+        logs = [(q * at.expm1()).log1p() for at in positions]
+        return [weight * (a * log).exp() for weight, log in zip(weights, logs, strict=True)], logs, scale
+
+    def _error(self, power: Fraction, y: Ball, number: int, rho: Fraction) -> Ball:
+        """The rule's error for ∫_{−1}^{1} e^{−l/2} w(l)^{A+iy'} dx, l = ε₀x, for every |y'| ≤ y.
+
+        On an ellipse with half axes major and v < π/2: |e^{−l/2}| ≤ e^{major/2}, 1−q ≤ |w| ≤ w(major), and
+        |arg w| is at most v and at most q·e^major·sin v/(1−q).
+        """
+        e0, q, a, r = ball(self._reach), ball(self._rate), ball(power), ball(rho)
+        major, v = e0 * (r + 1 / r) / 2, e0 * (r - 1 / r) / 2
+        if not v < Ball.pi() / 2:
+            raise NotCertified("a sampled Laplace transform", "the ellipse is too wide")
+        angle = v.min(q * major.exp() * v.sin() / (1 - q))
+        size = a * (q * major.expm1()).log1p() if power >= 0 else a * (-q).log1p()
+        return gauss_error((major / 2 + size + y * angle).exp(), r, number)
+
+    def log_floats(self, t: Floats | Sequence[float]) -> Floats:
+        """ln G in floats."""
+        import numpy as np
+
+        at = np.asarray(t, dtype=np.float64)
+        weights, logs = self._float_nodes(96)
+        powers = -at if self._adding else at + 1
+        exponents = np.multiply.outer(powers, logs) + np.log(weights)
+        top = exponents.max(axis=1)
+        result: Floats = top + np.log(np.exp(exponents - top[:, None]).sum(axis=1))
+        gentle = np.abs(np.multiply.outer(powers, logs)).max(axis=1) < 0.5
+        if gentle.any():  # G − 1 from E[w − 1] = 0
+            few = powers[gentle]
+            rise = (np.expm1(np.multiply.outer(few, logs)) - np.multiply.outer(few, np.expm1(logs))) @ weights
+            result[gentle] = np.log1p(rise)
+        return result
+
+    def _float_nodes(self, number: int) -> tuple[Floats, Floats]:
+        """Masses and ln w at the atoms and at the nodes."""
+        import numpy as np
+
+        e0, q = self._floats
+        x, weights = float_gauss(number)
+        masses = np.concatenate([[math.exp(-e0) / 2, 0.5], math.exp(-e0 / 2) / 4 * e0 * weights * np.exp(e0 * x / -2)])
+        return masses, np.log1p(q * np.expm1(np.concatenate([[e0, -e0], e0 * x])))
+
+    def float_line(self, t: float, eta: float, count: int) -> tuple[float, Complexes]:
+        """The same in floats."""
+        import numpy as np
+
+        power = -t if self._adding else t + 1
+        masses, logs = self._float_nodes(self._number(power, eta * count, 36.0)[0])
+        exponents = power * logs + np.log(masses)
+        shares = np.exp(exponents - exponents.max())
+        shares /= shares.sum()
+        return float(self.log_floats([t])[0]), log_phases(shares, -logs if self._adding else logs, eta, count)
+
+    def decay(self, t: Fraction, y: Fraction) -> Ball:
+        """The atoms' share, and one integration by parts of the rest, in ln w.
+
+        With b(l) = e^{−ε₀/2}e^{−3l/2}w^{A+1}/4q it is at most 2(b(−ε₀) + b(ε₀))/y: ln b is convex in l for
+        A+1 ≥ 0 and falls for A+1 < 0, so that b varies by at most b(−ε₀) + b(ε₀).
+        """
+        with precision(ctx.prec + 20):
+            e0, q, a = ball(self._reach), ball(self._rate), ball(self._power(t))
+            total = Ball(0)
+            for end, mass in ((e0, (-e0).exp() / 2), (-e0, Ball(1) / 2)):
+                size = (a * (q * end.expm1()).log1p()).exp()
+                edge = (e0 / -2 - 3 * end / 2).exp() * size * (1 + q * end.expm1()) / (4 * q)
+                total += mass * size + 2 * edge / ball(y)
+            return (total * (-self.log_real(t)).exp()).upper().min(Ball(1))
+
+    def log_decay_floats(self, t: float, y: Floats) -> Floats:
+        """The same in floats."""
+        import numpy as np
+
+        e0, q = self._floats
+        power = -t if self._adding else t + 1
+        log, total = float(self.log_floats([t])[0]), 0.0 * y
+        for end, mass in ((e0, math.exp(-e0) / 2), (-e0, 0.5)):
+            size = math.exp(power * math.log1p(q * math.expm1(end)) - log)
+            edge = math.exp(-e0 / 2 - 1.5 * end) * size * (1 + q * math.expm1(end)) / (4 * q)
+            total = total + mass * size + 2 * edge / y
+        result: Floats = np.minimum(np.log(total), 0.0)
+        return result
+
+    def largest(self) -> Ball | None:
+        """ln w(ε₀), or −ln w(−ε₀)."""
+        e0, q = ball(self._reach), ball(self._rate)
+        return -(q * (-e0).expm1()).log1p() if self._adding else (q * e0.expm1()).log1p()
+
+    def cost(self, t: float, eta: float, count: int, bits: int) -> float:
+        """A few elementary functions for each node, then ``power_sums``."""
+        number = self._number(-t if self._adding else t + 1, eta * count, bits * math.log(2) + 2)[0]
+        return number * (8 + 0.8 * math.sqrt(count) + 0.08 * count) + 5 * count

@@ -1,0 +1,148 @@
+"""The moment generating function of one loss, on the real axis and on vertical lines: what a contour integral needs."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from flint import acb_mat
+
+from tightrope.numerics.balls import Ball, ComplexBall
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from tightrope.numerics.transforms.float_lines import FloatNodes
+
+    Floats = NDArray[np.floating[Any]]
+    Complexes = NDArray[np.complexfloating[Any, Any]]
+
+__all__ = ["Transform", "power_sums", "log_phases", "unit", "whole_power"]
+
+_RESTART = 16  # products of unit complex balls lose half a bit each: a fresh sine and cosine after so many
+
+
+class Transform(ABC):
+    """M(s) = E[e^{sL}; L < ∞] of one law. Floats are for searches and prove nothing; every ball is a proof."""
+
+    def infinite(self) -> Ball:
+        """P[L = ∞]."""
+        return Ball(0)
+
+    def mass(self) -> Ball:
+        """M(0) = P[L < ∞]."""
+        return 1 - self.infinite()
+
+    @abstractmethod
+    def reverse_mass(self) -> Ball:
+        """M(−1)."""
+
+    @abstractmethod
+    def log_real(self, t: Fraction) -> Ball:
+        """ln M(t) for a real t of either sign, to about the present precision; ∞ where M is infinite."""
+
+    @abstractmethod
+    def log_floats(self, t: Floats | Sequence[float]) -> Floats:
+        """ln M(t) for many t, in floats."""
+
+    def nodes(self, t: Fraction, eta: Fraction, count: int) -> list[ComplexBall]:
+        """φ_k = M(t + ikη)/M(t) for k = 0 … count, each to about 2^−precision (absolute)."""
+        return self.line(t, eta, count)[1]
+
+    @abstractmethod
+    def line(self, t: Fraction, eta: Fraction, count: int) -> tuple[Ball, list[ComplexBall]]:
+        """ln M(t) and the ``nodes``, to about 2^−precision (absolute); they share their work."""
+
+    def float_nodes(self, t: Fraction, eta: Fraction, count: int, floor: Ball) -> FloatNodes | None:  # noqa: ARG002
+        """The ``nodes`` as doubles with a proved error, but for those where |φ| ≤ e^floor; None if there is no way."""
+        return None
+
+    def node_cost(self, copies: int) -> float:  # noqa: ARG002
+        """About how many nanoseconds a node of ``float_nodes`` takes."""
+        return math.inf
+
+    def at(self, t: Fraction, eta: Fraction, indices: Sequence[int]) -> list[ComplexBall]:
+        """The ``nodes`` with these numbers only."""
+        phi = self.nodes(t, eta, max(indices, default=0))
+        return [phi[k] for k in indices]
+
+    @abstractmethod
+    def float_line(self, t: float, eta: float, count: int) -> tuple[float, Complexes]:
+        """ln M(t) and ln φ_k, k = 0 … count, in floats: logarithms, so that 10¹² copies lose nothing."""
+
+    def decay(self, t: Fraction, y: Fraction) -> Ball:  # noqa: ARG002
+        """A bound of |M(t+iy')|/M(t) for ALL y' ≥ y; it never rises with y. 1 when none is known."""
+        return Ball(1)
+
+    def log_decay_floats(self, t: float, y: Floats) -> Floats:  # noqa: ARG002
+        """About the logarithm of ``decay`` at many y."""
+        return y * 0.0
+
+    @abstractmethod
+    def largest(self) -> Ball | None:
+        """The largest finite loss, or None if there is none."""
+
+    @abstractmethod
+    def cost(self, t: float, eta: float, count: int, bits: int) -> float:
+        """About how many microseconds ``line`` takes."""
+
+
+def power_sums(weights: Sequence[Ball], angles: Sequence[Ball], count: int) -> list[ComplexBall]:
+    """Σ_j weight_j e^{ik·angle_j} for k = 0 … count: k = giant·size + baby, one matrix product."""
+    if count == 0:
+        return [ComplexBall(sum(weights, Ball(0)))]
+    size = max(1, math.isqrt(count + 1))
+    giants = -(-(count + 1) // size)
+    babies = [_turns(angle, size, None) for angle in angles]
+    steps = [_turns(angle * size, giants, weight) for angle, weight in zip(angles, weights, strict=True)]
+    left = acb_mat(giants, len(steps), [steps[j][i] for i in range(giants) for j in range(len(steps))])
+    right = acb_mat(len(babies), size, [turn for row in babies for turn in row])
+    return (left * right).entries()[: count + 1]
+
+
+def _turns(angle: Ball, number: int, weight: Ball | None) -> list[ComplexBall]:
+    """weight·e^{ik·angle} for k < number."""
+    turn = unit(angle)
+    turns: list[ComplexBall] = []
+    for k in range(number):
+        if k % _RESTART == 0:
+            fresh = unit(angle * k) if k else ComplexBall(1)
+            turns.append(fresh if weight is None else fresh * weight)
+        else:
+            turns.append(turns[-1] * turn)
+    return turns
+
+
+def unit(angle: Ball) -> ComplexBall:
+    """e^{i·angle}."""
+    sin, cos = angle.sin_cos()
+    return ComplexBall(cos, sin)
+
+
+def log_phases(shares: Floats, losses: Floats, eta: float, count: int) -> Complexes:
+    """ln Σ_j share_j e^{ikη·loss_j} for k = 0 … count; shares sum to 1. Centred, so that it is good near 0."""
+    import numpy as np
+
+    mean = float(shares @ losses)
+    y = eta * np.arange(count + 1)
+    angles = np.multiply.outer(y, losses - mean)
+    half = np.sin(angles / 2)
+    fall = -2 * ((half * half) @ shares)
+    turn = (np.sin(angles) - angles) @ shares + y * float(shares @ (losses - mean))
+    size = np.log1p(np.maximum(fall * (2 + fall) + turn * turn, -1 + 1e-16)) / 2
+    result: Complexes = size + 1j * (np.arctan2(turn, 1 + fall) + y * mean)
+    return result
+
+
+def whole_power(phi: ComplexBall, copies: int) -> ComplexBall:
+    """phi^copies; by logarithms, which do not wrap, unless phi may be 0. The cut of the logarithm is kept away."""
+    if copies < 8 or not phi.abs_lower() > 0:
+        return phi**copies
+    if not phi.real < 0:
+        return (phi.log() * copies).exp()
+    value = ((-phi).log() * copies).exp()
+    return -value if copies % 2 else value

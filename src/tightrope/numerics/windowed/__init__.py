@@ -1,0 +1,1 @@
+"""The contour for few or rare steps: the law is cut to a window first."""
