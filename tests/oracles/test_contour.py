@@ -7,6 +7,7 @@ import random
 from fractions import Fraction
 
 import pytest
+from contour_values import Parts, holds, proved, relative_width
 
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, lower_float, precision, upper_float
@@ -19,10 +20,8 @@ from tightrope.numerics.sums.laplace import laplace_call
 from tightrope.numerics.transforms.closed import LaplaceTransform, NormalTransform
 from tightrope.numerics.transforms.finite import FiniteTransform
 from tightrope.numerics.transforms.sampled import SampledNormalTransform
-from tightrope.numerics.transforms.transform import Transform
 
 F = Fraction
-Parts = list[tuple[Transform, int]]
 
 
 def sampled(sigma: str, rate: str, adding: bool = False) -> SampledNormalTransform:
@@ -35,21 +34,6 @@ def two_values(reach: F) -> FiniteLaw:
 
     masses = Real(None, chance), Real(None, lambda: 1 - chance())
     return FiniteLaw((Real(reach), Real(-reach)), masses, unit=Real(reach), steps=(1, -1))
-
-
-def proved(parts: Parts, x: F, relative: float = 1e-12) -> Ball:
-    total = ContourSum(parts)
-    return total.call(ball(x), total.plan(float(x), relative))
-
-
-def relative_width(value: Ball) -> float:
-    with precision(60):
-        return float((value.upper() - value.lower()) / value.mid())
-
-
-def holds(value: Ball, low: str, high: str) -> bool:
-    with precision(200):
-        return bool(value.overlaps(Ball(low).union(Ball(high))))
 
 
 @pytest.mark.parametrize(

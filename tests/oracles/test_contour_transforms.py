@@ -6,32 +6,16 @@ from fractions import Fraction
 
 import mpmath as mp
 import pytest
+from contour_values import holds, proved, relative_width
 
-from tightrope.numerics.balls import Ball, ball, precision
+from tightrope.numerics.balls import ball, precision
 from tightrope.numerics.contour.integral import ContourSum, Plan
 from tightrope.numerics.real import real
 from tightrope.numerics.transforms.replace import ReplaceSampledNormalTransform
 from tightrope.numerics.transforms.sampled import SampledNormalTransform
 from tightrope.numerics.transforms.sampled_laplace import SampledLaplaceTransform
-from tightrope.numerics.transforms.transform import Transform
 
 F = Fraction
-Parts = list[tuple[Transform, int]]
-
-
-def proved(parts: Parts, x: F, relative: float = 1e-12) -> Ball:
-    total = ContourSum(parts)
-    return total.call(ball(x), total.plan(float(x), relative))
-
-
-def relative_width(value: Ball) -> float:
-    with precision(60):
-        return float((value.upper() - value.lower()) / value.mid())
-
-
-def holds(value: Ball, low: str, high: str) -> bool:
-    with precision(200):
-        return bool(value.overlaps(Ball(low).union(Ball(high))))
 
 
 @pytest.mark.parametrize("adding", [False, True])

@@ -5,7 +5,8 @@ from fractions import Fraction
 import tightrope as tr
 from tightrope.accounting.compare import zcdp_to_epsilon_classic
 from tightrope.accounting.facts import fact
-from tightrope.curves.loss import Loss, NormalPair
+from tightrope.curves.loss import Loss
+from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.sampled.glued import Glued
 from tightrope.curves.sampled.poisson import PoissonRemove
 from tightrope.numerics.balls import Ball, precision

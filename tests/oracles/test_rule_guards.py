@@ -31,7 +31,7 @@ def refused(problem: str):
 
 
 def test_strips_that_are_too_wide_and_nodes_too_far_apart():
-    for alias in (lambda r: r.alias(Ball(1), F(2), Ball(0)), lambda r: replace_alias(Ball(1), F(2), Ball(0), r)):
+    for alias in (lambda r: r.alias(Ball(1), F(2)), lambda r: replace_alias(Ball(1), F(2), Ball(0), r)):
         assert alias(GOOD) < 0.5
         with refused("too wide"):
             alias(Rule(F(1, 4), -60, 60, F(4)))
@@ -41,7 +41,7 @@ def test_strips_that_are_too_wide_and_nodes_too_far_apart():
 
 def test_too_many_nodes():
     with refused("nodes"):
-        rule(1.0, 2.0, 1e9, 50.0, -20.0, 20.0)
+        rule(1.0, 0.1, 2.0, 1e9, 50.0, -20.0, 20.0)
     with refused("nodes"):
         replace_rule(1.0, 0.1, 2.0, 1e9, 50.0)
     with refused("too many nodes"):

@@ -12,7 +12,8 @@ from mpmath import mp, mpf
 
 import tightrope as tr
 from tightrope.accounting.facts import fact
-from tightrope.curves.loss import FinitePair, Loss
+from tightrope.curves.finite_pair import FinitePair
+from tightrope.curves.loss import Loss
 from tightrope.curves.sampled.antithetic import antithetic
 from tightrope.curves.sampled.exchanged import loss_of_poisson_replacement, loss_of_poisson_replacement_by_quantiles
 from tightrope.mechanisms.laplace_exchange import LaplaceExchange

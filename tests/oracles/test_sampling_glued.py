@@ -13,7 +13,8 @@ from mpmath import mp, mpc, mpf
 import tightrope as tr
 from tightrope.accounting.facts import fact
 from tightrope.curves.composed_loss import loss_has_profile
-from tightrope.curves.loss import Loss, NormalPair
+from tightrope.curves.loss import Loss
+from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.sampled.glued import Glued, glued_loss, only_glued_overstates, split_glued_profile
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, precision

@@ -7,6 +7,7 @@ import pytest
 
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, precision
+from tightrope.numerics.minimum import minimum
 from tightrope.numerics.search import crossing, least
 
 
@@ -73,3 +74,10 @@ def test_the_least_point():
     assert least(lambda xs: list(xs), 1e-6, 1e6) == pytest.approx(1e-6)
     assert least(lambda xs: [math.inf for _ in xs], 1e-6, 1e6) > 0
     assert abs(least(lambda xs: [abs(x - 3) for x in xs], 1e-3, 1e3) - 3) < 1e-4
+
+
+def test_a_minimum_at_a_kink_beside_infinity_at_an_end_and_from_a_start():
+    assert abs(minimum(lambda x: abs(x - 0.3), -1, 2) - 0.3) < 1e-7
+    assert abs(minimum(lambda x: math.inf if x < 0.5 else (x - 0.7) ** 2, 0, 1) - 0.7) < 1e-7
+    assert minimum(lambda x: x, 0, 1) < 1e-7
+    assert abs(minimum(lambda x: (x - 5) ** 2, 0, 10, start=(4.0, 1.0)) - 5) < 1e-7

@@ -8,8 +8,10 @@ from fractions import Fraction
 import pytest
 
 import tightrope as tr
-from tightrope.curves.loss import FinitePair, Loss, NormalPair, log_mean_float
+from tightrope.curves.finite_pair import FinitePair, log_mean_float
+from tightrope.curves.loss import Loss
 from tightrope.curves.loss_renyi import _REMEMBERED, LossRenyi
+from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.randomized import response_law
 from tightrope.curves.renyi import KnownOrders, LinearRenyi, Renyi, SmallestRenyi
 from tightrope.curves.renyi_profile import renyi_to_profile

@@ -8,7 +8,8 @@ import definitions as d
 from mpmath import mp, mpf
 
 import tightrope as tr
-from tightrope.curves.loss import Loss, NormalPair
+from tightrope.curves.loss import Loss
+from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.renyi import KnownOrders
 from tightrope.numerics.balls import Ball, ball, lower_float, precision, sharp, upper_float
 from tightrope.numerics.bound import Bound

@@ -6,7 +6,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from tightrope.curves.loss import FinitePair, Loss, NormalPair, Pair
+from tightrope.curves.finite_pair import FinitePair
+from tightrope.curves.loss import Loss
+from tightrope.curves.normal_pair import NormalPair
+from tightrope.curves.pair import Pair
 from tightrope.curves.profile import Profile
 from tightrope.curves.renyi import Renyi
 from tightrope.numerics.balls import Ball, ball

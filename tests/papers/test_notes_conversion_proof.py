@@ -13,6 +13,7 @@ from textbook import (
     log,
     mpf,
     near,
+    numbers,
     renyi,
     worst_event,
     zcdp_best,
@@ -23,10 +24,6 @@ import tightrope as tr
 P, Q = ("0.4", "0.35", "0.15", "0.1"), ("0.2", "0.3", "0.2", "0.3")
 ORDER, EPS = mpf(3), mpf(1)
 C = mpf("0.0200496715906093")  # the smallest c at α = 3, ε = 1
-
-
-def numbers(row):
-    return [mpf(x) for x in row]
 
 
 def losses(p, q):

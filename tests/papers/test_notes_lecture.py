@@ -18,6 +18,7 @@ from textbook import (
     mpf,
     near,
     normal,
+    numbers,
     quad,
     renyi,
     sqrt,
@@ -26,10 +27,6 @@ from textbook import (
 import tightrope as tr
 
 P, Q, R = ("0.5", "0.3", "0.2"), ("0.2", "0.3", "0.5"), ("0.6", "0.1", "0.3")
-
-
-def numbers(row):
-    return [mpf(x) for x in row]
 
 
 def test_losses_add_up():

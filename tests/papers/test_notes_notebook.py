@@ -16,6 +16,7 @@ from textbook import (
     max_divergence,
     mpf,
     near,
+    numbers,
     renyi,
     sqrt,
     worst_event,
@@ -24,10 +25,6 @@ from textbook import (
 import tightrope as tr
 
 P, Q = ("0.5", "0.3", "0.2"), ("0.25", "0.15", "0.6")
-
-
-def numbers(row):
-    return [mpf(x) for x in row]
 
 
 def test_first_cell():

@@ -19,6 +19,7 @@ from textbook import (
     mpf,
     near,
     normal,
+    numbers,
     quad,
     renyi,
     sqrt,
@@ -30,10 +31,6 @@ P = ("0.5", "0.3", "0.2")
 Q = ("0.2", "0.3", "0.5")
 R = ("0.6", "0.1", "0.3")
 HALVES, POINT = ("1/2", "1/2"), (1, 0)
-
-
-def numbers(row):
-    return [mpf(x) for x in row]
 
 
 def worse(divergence, p, q):

@@ -17,6 +17,7 @@ from textbook import (
     mpf,
     near,
     normal,
+    numbers,
     pi,
     quad,
     renyi,
@@ -30,10 +31,6 @@ from tightrope.theorems import bibliography
 P = ("0.5", "0.3", "0.2")
 Q = ("0.2", "0.3", "0.5")
 R = ("0.6", "0.1", "0.3")
-
-
-def numbers(row):
-    return [mpf(x) for x in row]
 
 
 def test_randomized_response():

@@ -19,6 +19,7 @@ from textbook import (
     mpf,
     near,
     normal,
+    numbers,
     quad,
     renyi,
     sqrt,
@@ -28,10 +29,6 @@ from textbook import (
 import tightrope as tr
 
 P, Q = ("0.45", "0.35", "0.2"), ("0.3", "0.3", "0.4")
-
-
-def numbers(row):
-    return [mpf(x) for x in row]
 
 
 def test_pure_definition():

@@ -19,6 +19,11 @@ def near(a, b, rel=1e-12):
     return a == b or abs(a - b) <= mpf(rel) * max(abs(a), abs(b))
 
 
+def numbers(row):
+    """Decimals given as text."""
+    return [mpf(x) for x in row]
+
+
 def encloses(claim, truth, width=1e-11):
     """Whether a tight claim contains the truth and says no more than rounding requires."""
     truth = mpf(truth)

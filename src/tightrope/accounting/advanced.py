@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tightrope.accounting.ask import epsilon
-from tightrope.accounting.facts import fact, terms
+from tightrope.accounting.facts import fact
+from tightrope.accounting.terms import terms
 from tightrope.curves.approximate import Approximate
 from tightrope.curves.profile import Profile
 from tightrope.mechanisms.base import Mechanism

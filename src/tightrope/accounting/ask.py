@@ -7,7 +7,8 @@ from fractions import Fraction
 
 from tightrope.accounting.assumptions import assumptions
 from tightrope.accounting.claim import Claim, Question
-from tightrope.accounting.facts import Fact, fact
+from tightrope.accounting.facts import fact
+from tightrope.accounting.known import Fact
 from tightrope.accounting.solve import Answer, best_delta, best_epsilon
 from tightrope.curves.loss import Loss
 from tightrope.curves.pure import Pure

@@ -9,9 +9,10 @@ from fractions import Fraction
 from tightrope.accounting import advanced
 from tightrope.accounting.ask import checked, claim, epsilon, positive_delta
 from tightrope.accounting.claim import Claim, Question, rounded
-from tightrope.accounting.facts import fact, terms
+from tightrope.accounting.facts import fact
 from tightrope.accounting.routes import routes
 from tightrope.accounting.solve import Answer, epsilon_by, largest_lower
+from tightrope.accounting.terms import terms
 from tightrope.curves.concentrated import ZeroConcentrated
 from tightrope.curves.gaussian import GaussianDP
 from tightrope.curves.renyi import Renyi

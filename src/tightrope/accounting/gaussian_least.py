@@ -7,12 +7,15 @@ from fractions import Fraction
 
 from tightrope.accounting.ask import blocks, checked, claim, delta, enclosed, worst_block
 from tightrope.accounting.claim import Claim, Question
-from tightrope.accounting.facts import Fact, fact
+from tightrope.accounting.facts import fact
+from tightrope.accounting.known import Fact
 from tightrope.accounting.least import closed, infinite_or_unknown
 from tightrope.accounting.refusals import refuse_unconcluded
 from tightrope.accounting.solve import Answer
+from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.gaussian import GaussianDP
-from tightrope.curves.loss import FinitePair, Loss, NormalPair, merged
+from tightrope.curves.loss import Loss, merged
+from tightrope.curves.normal_pair import NormalPair
 from tightrope.mechanisms.base import Mechanism
 from tightrope.numerics.balls import Ball, lower_float, precision
 from tightrope.numerics.normal import quantile

@@ -9,13 +9,15 @@ from functools import partial, reduce
 
 from tightrope.accounting.ask import blocks, checked, claim, enclosed, pure_answer, worst_block
 from tightrope.accounting.claim import Claim, Question
-from tightrope.accounting.facts import Fact, fact
+from tightrope.accounting.facts import fact
+from tightrope.accounting.known import Fact
 from tightrope.accounting.refusals import refuse_unconcluded
 from tightrope.accounting.routes import lower_losses
 from tightrope.accounting.solve import Answer
 from tightrope.curves.concentrated import ZeroConcentrated
-from tightrope.curves.loss import Loss, NormalPair, Parts
+from tightrope.curves.loss import Loss, Parts
 from tightrope.curves.loss_renyi import LossRenyi, loss_has_renyi
+from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.renyi import Renyi
 from tightrope.curves.sampled.attained import renyi_attained_by_sample
 from tightrope.curves.truncated import TruncatedConcentrated

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tightrope.accounting.facts import terms
+from tightrope.accounting.terms import terms
 from tightrope.errors import Unsupported
 from tightrope.mechanisms.base import Mechanism
 from tightrope.mechanisms.composed import Grouped

@@ -8,14 +8,18 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from tightrope.accounting.facts import Fact, fact, terms
+from tightrope.accounting.facts import fact
 from tightrope.accounting.instances import gaussian_instance
+from tightrope.accounting.known import Fact
+from tightrope.accounting.terms import terms
 from tightrope.curves.approximate import Approximate, approximate_is_dominated_by_leaky_response
 from tightrope.curves.composed_loss import composes_tightly, loss_has_profile
 from tightrope.curves.concentrated import ZeroConcentrated
 from tightrope.curves.engines.coupled_profile import Cut, cut_batches_cost_little
+from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.gaussian import GaussianDP, gaussian_is_dominated_by_normals
-from tightrope.curves.loss import FinitePair, Loss, NormalPair, loss_composes
+from tightrope.curves.loss import Loss, loss_composes
+from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.profile import LeakyProfile, Profile
 from tightrope.curves.renyi import LinearRenyi, Renyi, SmallestRenyi, SummedRenyi
 from tightrope.curves.renyi_profile import renyi_to_profile, renyi_to_profile_optimally

@@ -11,7 +11,8 @@ from tightrope.curves import approximate, pure, renyi
 from tightrope.curves.approximate import Approximate
 from tightrope.curves.concentrated import ZeroConcentrated
 from tightrope.curves.gaussian import GaussianDP
-from tightrope.curves.loss import Loss, Pair
+from tightrope.curves.loss import Loss
+from tightrope.curves.pair import Pair
 from tightrope.curves.pure import Pure
 from tightrope.curves.renyi import Renyi
 from tightrope.curves.sampled.draws import DrawsPair, drawn_rates
@@ -95,13 +96,18 @@ def drawn(mechanism: WithReplacement, groups: Groups) -> Iterator[Sampled]:
         yield Sampled(Pure, Pure, pure_with_replacement, pure_with_replacement(most[Pure], rate))
 
 
+def symmetric_pair(law: Loss | None) -> Pair | None:
+    """The one pair of a law that is its own reverse."""
+    found = None if law is None or law.add is not None else single(law)
+    return None if found is None else found[0]
+
+
 def _symmetric(known: dict[type, Any]) -> Pair | None:
     """One symmetric pair that dominates: the loss itself, or the leaky response of a guarantee."""
-    law = known.get(Loss)
-    found = None if law is None or law.add is not None else single(law)
-    if found is None and Approximate in known:
-        found = single(approximate.approximate_is_dominated_by_leaky_response(known[Approximate]))
-    return None if found is None else found[0]
+    pair = symmetric_pair(known.get(Loss))
+    if pair is None and Approximate in known:
+        pair = symmetric_pair(approximate.approximate_is_dominated_by_leaky_response(known[Approximate]))
+    return pair
 
 
 @theorem(

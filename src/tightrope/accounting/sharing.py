@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tightrope.accounting.sampling import Sampled
+from tightrope.accounting.sampling import Sampled, symmetric_pair
 from tightrope.curves.approximate import Approximate
 from tightrope.curves.concentrated import ZeroConcentrated
 from tightrope.curves.gaussian import GaussianDP
-from tightrope.curves.loss import Loss, Pair
+from tightrope.curves.loss import Loss
 from tightrope.curves.pure import Pure
 from tightrope.curves.renyi import Renyi
 from tightrope.curves.sampled.allocated import loss_of_allocation
 from tightrope.curves.sampled.clones import pure_is_shuffled, shuffling_keeps_pure
-from tightrope.curves.sampled.poisson import single
 from tightrope.curves.shared_records import allocation_keeps_pure, record_meets_one_run, renyi_of_allocation
 from tightrope.curves.truncated import TruncatedConcentrated
 from tightrope.mechanisms.batches import Allocated, ShuffledBatches
@@ -49,7 +48,7 @@ def shared(base: dict[type, Any], mechanism: Sharing) -> Iterator[Sampled]:
 def _shuffled(base: dict[type, Any], mechanism: Shuffled) -> Iterator[Sampled]:
     if Pure not in base:
         return
-    pure, users, law = base[Pure], mechanism.users, _symmetric(base.get(Loss))
+    pure, users, law = base[Pure], mechanism.users, symmetric_pair(base.get(Loss))  # it bounds shuffled reports too
     yield Sampled(Pure, Pure, shuffling_keeps_pure, shuffling_keeps_pure(pure))
     if isinstance(mechanism.part, RandomizedResponse):
         found = response_is_shuffled(mechanism.part, pure, users, law)
@@ -59,12 +58,6 @@ def _shuffled(base: dict[type, Any], mechanism: Shuffled) -> Iterator[Sampled]:
         found = pure_is_shuffled(pure, users, law)
         if found is not None:
             yield Sampled(Pure, Loss, pure_is_shuffled, found)
-
-
-def _symmetric(law: Loss | None) -> Pair | None:
-    """The base's own pair, if it is its own reverse: then it bounds the shuffled reports as well."""
-    found = None if law is None or law.add is not None else single(law)
-    return None if found is None else found[0]
 
 
 @theorem(

@@ -8,7 +8,7 @@ from math import ceil
 
 from tightrope.accounting.ask import epsilon
 from tightrope.accounting.claim import Claim, rounded
-from tightrope.accounting.facts import terms
+from tightrope.accounting.terms import terms
 from tightrope.curves.composed_loss import loss_has_profile
 from tightrope.curves.loss import loss_composes
 from tightrope.curves.shared_records import loss_attained_by_sharing, sharing_cuts

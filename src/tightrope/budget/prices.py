@@ -6,7 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from tightrope.accounting.facts import terms as parts
+from tightrope.accounting.terms import terms as parts
 from tightrope.budget import costs
 from tightrope.budget.costs import Amounts
 from tightrope.mechanisms.base import Mechanism

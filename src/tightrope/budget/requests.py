@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from tightrope.accounting.ask import checked, epsilon
-from tightrope.accounting.facts import terms as parts
+from tightrope.accounting.terms import terms as parts
 from tightrope.budget import costs
 from tightrope.budget.costs import Amounts
 from tightrope.budget.entries import Request, plain

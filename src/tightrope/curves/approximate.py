@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tightrope.curves.concentrated import ZeroConcentrated
-from tightrope.curves.loss import FinitePair, Loss
+from tightrope.curves.finite_pair import FinitePair
+from tightrope.curves.loss import Loss
 from tightrope.curves.randomized import leaky_law
 from tightrope.numerics.balls import Ball
 from tightrope.numerics.real import ZERO, Real, total

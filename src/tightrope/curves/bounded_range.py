@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tightrope.curves.concentrated import ZeroConcentrated
-from tightrope.curves.loss import Loss, Pair
+from tightrope.curves.loss import Loss
+from tightrope.curves.pair import Pair
 from tightrope.curves.pure import Pure
 from tightrope.curves.renyi import Renyi
 from tightrope.numerics.balls import Ball, ball

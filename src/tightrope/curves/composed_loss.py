@@ -14,8 +14,12 @@ from functools import partial
 from tightrope.curves.concentrated import joint_failure
 from tightrope.curves.engines.blurred_profile import blurred_profile
 from tightrope.curves.engines.contour_profile import contour_profile, transforms
+from tightrope.curves.engines.grid_profile import grid_profile
 from tightrope.curves.engines.windowed_profile import rare, windowed_profile
-from tightrope.curves.loss import Call, FinitePair, Loss, NormalPair, Parts, merged
+from tightrope.curves.finite_pair import FinitePair
+from tightrope.curves.loss import Loss, Parts, merged
+from tightrope.curves.normal_pair import NormalPair
+from tightrope.curves.pair import Call
 from tightrope.curves.profile import DirectProfile, Profile
 from tightrope.curves.sampled.draws import DrawsProfile, has_draws
 from tightrope.curves.sampled.glued import split_glued_profile
@@ -126,6 +130,7 @@ def _by_contour(c: Loss) -> Profile:
     if rare(c):
         ways.reverse()
     ways.append(("split", partial(split_glued_profile, c)))
+    ways.append(("grid", partial(grid_profile, c)))
     ways.append(("blurred", partial(blurred_profile, c)))
     if all(not pair.decays for parts in c.directions for pair, _ in parts):
         ways.reverse()

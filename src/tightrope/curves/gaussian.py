@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tightrope.curves.concentrated import ZeroConcentrated
-from tightrope.curves.loss import Loss, NormalPair
+from tightrope.curves.loss import Loss
+from tightrope.curves.normal_pair import NormalPair
 from tightrope.numerics.real import Real, total
 from tightrope.theorems import Source, theorem
 

@@ -13,7 +13,8 @@ from functools import lru_cache
 from itertools import pairwise
 
 from tightrope.curves.composed_loss import evaluator
-from tightrope.curves.loss import Call, Loss
+from tightrope.curves.loss import Loss
+from tightrope.curves.pair import Call
 from tightrope.curves.profile import Profile
 from tightrope.curves.renyi import Renyi
 from tightrope.errors import NotCertified

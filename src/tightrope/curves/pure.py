@@ -7,8 +7,9 @@ from fractions import Fraction
 
 from tightrope.curves.approximate import Approximate, _epsilon_tanh, amplified
 from tightrope.curves.concentrated import ZeroConcentrated
+from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.gaussian import GaussianDP
-from tightrope.curves.loss import FinitePair, Loss
+from tightrope.curves.loss import Loss
 from tightrope.curves.mean_concentrated import MeanConcentrated
 from tightrope.curves.randomized import response_law
 from tightrope.numerics.normal import quantile

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from tightrope.curves.loss import Pair
+from tightrope.curves.pair import Pair
 from tightrope.numerics.balls import Ball
 from tightrope.numerics.real import ZERO, Real, largest
 

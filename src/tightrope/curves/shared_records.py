@@ -8,7 +8,9 @@ from math import floor
 from statistics import NormalDist
 from typing import Any
 
-from tightrope.curves.loss import FinitePair, Loss, NormalPair
+from tightrope.curves.finite_pair import FinitePair
+from tightrope.curves.loss import Loss
+from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.pure import Pure
 from tightrope.curves.renyi import Renyi
 from tightrope.curves.sampled.poisson import single

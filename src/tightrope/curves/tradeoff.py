@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from tightrope.curves.loss import FinitePair, Loss
+from tightrope.curves.finite_pair import FinitePair
+from tightrope.curves.loss import Loss
 from tightrope.errors import BadParameter
 from tightrope.numerics.balls import Ball, ball
 from tightrope.numerics.real import ZERO, Real, real

@@ -24,6 +24,11 @@ class Mechanism(ABC):
         """The neighbouring relation this is bound to; None while only the leaf's sensitivity speaks of it."""
         return None
 
+    @property
+    def children(self) -> tuple[Mechanism, ...]:
+        """The mechanisms it is made of."""
+        return ()
+
     @abstractmethod
     def __str__(self) -> str: ...
 
@@ -195,7 +200,4 @@ def truth_value(name: str, value: object) -> bool:
 
 def inside(mechanism: Mechanism, kind: type[Mechanism]) -> bool:
     """Whether a part of the tree is of this kind."""
-    if isinstance(mechanism, kind):
-        return True
-    children = getattr(mechanism, "children", ())
-    return any(inside(child, kind) for child in children)
+    return isinstance(mechanism, kind) or any(inside(child, kind) for child in mechanism.children)

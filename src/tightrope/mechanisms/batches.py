@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tightrope.mechanisms.base import Mechanism, Relation
-from tightrope.mechanisms.composed import _as_factor
-from tightrope.mechanisms.sampled import _base
+from tightrope.mechanisms.composed import Wrapped
+from tightrope.mechanisms.sampled import unbound
 from tightrope.numerics.exact import Number, count
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class ShuffledBatches(Mechanism):
+class ShuffledBatches(Wrapped):
     """``part`` once on each of ``steps`` batches of equal size, dealt out from a uniformly random order of the records.
 
     >>> from tightrope.mechanisms.gaussian import Gaussian
@@ -19,17 +19,11 @@ class ShuffledBatches(Mechanism):
     gaussian(sigma=1, sensitivity=2).shuffled_batches(100) * 3
     """
 
-    part: Mechanism
     steps: int
 
     def __init__(self, part: Mechanism, steps: Number) -> None:
-        object.__setattr__(self, "part", _base(part, "shuffled batch"))
+        object.__setattr__(self, "part", unbound(part, "shuffled batch"))
         object.__setattr__(self, "steps", count("steps", steps, 1, "It is the number of batches of one epoch."))
-
-    @property
-    def children(self) -> tuple[Mechanism, ...]:
-        """What runs on each batch."""
-        return (self.part,)
 
     @property
     def relation(self) -> Relation:
@@ -37,11 +31,11 @@ class ShuffledBatches(Mechanism):
         return "replace"
 
     def __str__(self) -> str:
-        return f"{_as_factor(self.part)}.shuffled_batches({self.steps})"
+        return f"{self.factor}.shuffled_batches({self.steps})"
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Allocated(Mechanism):
+class Allocated(Wrapped):
     """``part`` run ``steps`` times; each record takes part in one run, chosen uniformly, whatever the others choose.
 
     >>> from tightrope.mechanisms.gaussian import Gaussian
@@ -49,19 +43,13 @@ class Allocated(Mechanism):
     gaussian(sigma=1).allocated(100)
     """
 
-    part: Mechanism
     steps: int
 
     def __init__(self, part: Mechanism, steps: Number) -> None:
-        object.__setattr__(self, "part", _base(part, "allocated"))
+        object.__setattr__(self, "part", unbound(part, "allocated"))
         object.__setattr__(
             self, "steps", count("steps", steps, 1, "It is the number of runs that records choose from.")
         )
-
-    @property
-    def children(self) -> tuple[Mechanism, ...]:
-        """What runs in every step."""
-        return (self.part,)
 
     @property
     def relation(self) -> Relation:
@@ -69,4 +57,4 @@ class Allocated(Mechanism):
         return "add-remove"
 
     def __str__(self) -> str:
-        return f"{_as_factor(self.part)}.allocated({self.steps})"
+        return f"{self.factor}.allocated({self.steps})"

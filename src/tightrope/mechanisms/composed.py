@@ -10,15 +10,14 @@ from tightrope.numerics.exact import Number, count
 
 
 @dataclass(frozen=True, repr=False)
-class Repeated(Mechanism):
-    """The same mechanism run ``times`` times."""
+class Wrapped(Mechanism):
+    """One mechanism run in another way; bound to its relation, unless the way binds it to one."""
 
     part: Mechanism
-    times: int
 
     @property
     def children(self) -> tuple[Mechanism, ...]:
-        """The mechanism that is repeated."""
+        """The mechanism that is wrapped."""
         return (self.part,)
 
     @property
@@ -26,8 +25,20 @@ class Repeated(Mechanism):
         """That of the part."""
         return self.part.relation
 
+    @property
+    def factor(self) -> str:
+        """The part in the text form, in parentheses where it is a product or a sum."""
+        return f"({self.part})" if isinstance(self.part, Repeated | Composed) else str(self.part)
+
+
+@dataclass(frozen=True, repr=False)
+class Repeated(Wrapped):
+    """The same mechanism run ``times`` times."""
+
+    times: int
+
     def __str__(self) -> str:
-        return f"{_as_factor(self.part)} * {self.times}"
+        return f"{self.factor} * {self.times}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,24 +62,13 @@ class Composed(Mechanism):
 
 
 @dataclass(frozen=True, repr=False)
-class Grouped(Mechanism):
+class Grouped(Wrapped):
     """A mechanism seen by ``size`` records at once."""
 
-    part: Mechanism
     size: int
 
-    @property
-    def children(self) -> tuple[Mechanism, ...]:
-        """The mechanism for one record."""
-        return (self.part,)
-
-    @property
-    def relation(self) -> Relation | None:
-        """That of the part."""
-        return self.part.relation
-
     def __str__(self) -> str:
-        return f"{_as_factor(self.part)}.group({self.size})"
+        return f"{self.factor}.group({self.size})"
 
 
 class Parallel(Mechanism):
@@ -127,10 +127,6 @@ class Parallel(Mechanism):
     def __str__(self) -> str:
         end = "" if self.neighbours == "add-remove" else f", relation={self.neighbours}"
         return f"parallel({', '.join(str(b) for b in self.blocks)}{end})"
-
-
-def _as_factor(m: Mechanism) -> str:
-    return f"({m})" if isinstance(m, Repeated | Composed) else str(m)
 
 
 def repeated(part: Mechanism, times: Number) -> Mechanism:

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tightrope.curves.concentrated import ZeroConcentrated
-from tightrope.curves.loss import Call, Loss, Pair
+from tightrope.curves.loss import Loss
+from tightrope.curves.pair import Call, Pair
 from tightrope.mechanisms.base import Leaf
 from tightrope.numerics import discrete_normal
 from tightrope.numerics.balls import Ball, ball
@@ -50,6 +51,10 @@ class DiscreteGaussian(Leaf):
         return {"sensitivity": 1, "coordinates": 1}
 
 
+if TYPE_CHECKING:
+    from tightrope.numerics.grid.cells import CellLaw
+
+
 @dataclass(frozen=True)
 class DiscreteNormalPair(Pair):
     """Two discrete Gaussians a whole distance ``shift`` apart."""
@@ -76,6 +81,12 @@ class DiscreteNormalPair(Pair):
     def sampled_transform(self, rate: Fraction, adding: bool) -> Transform | None:
         """A sum over the noise."""
         return SampledDiscreteNormalTransform(self.variance, self.shift, rate, adding) if 0 < rate < 1 else None
+
+    def sampled_cells(self, rate: Fraction, adding: bool) -> CellLaw | None:
+        """The noise's values gathered in cells."""
+        from tightrope.numerics.grid.discrete_normal_cells import DiscreteNormalCells
+
+        return DiscreteNormalCells(self.variance, self.shift, rate, adding) if 0 < rate < 1 else None
 
     def tail(self, x: Ball) -> Ball:
         """P[L > x]."""

@@ -8,7 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 from tightrope.curves.concentrated import ZeroConcentrated
-from tightrope.curves.loss import FinitePair, Loss, Pair
+from tightrope.curves.finite_pair import FinitePair
+from tightrope.curves.loss import Loss
+from tightrope.curves.pair import Pair
 from tightrope.curves.pure import Pure
 from tightrope.mechanisms.base import Leaf
 from tightrope.numerics.balls import Ball, ball

@@ -9,8 +9,9 @@ from typing import Any
 
 from tightrope.curves.concentrated import ZeroConcentrated
 from tightrope.curves.gaussian import GaussianDP
-from tightrope.curves.loss import Loss, NormalPair
+from tightrope.curves.loss import Loss
 from tightrope.curves.mean_concentrated import MeanConcentrated
+from tightrope.curves.normal_pair import NormalPair
 from tightrope.mechanisms.base import Leaf
 from tightrope.mechanisms.grids import grid_step
 from tightrope.numerics.exact import Number, positive

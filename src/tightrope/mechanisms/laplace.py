@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tightrope.curves.concentrated import ZeroConcentrated
+from tightrope.curves.finite_pair import log_mean_float
 from tightrope.curves.gaussian import GaussianDP
-from tightrope.curves.loss import Call, Loss, Pair, log_mean_float
+from tightrope.curves.loss import Loss
+from tightrope.curves.pair import Call, Pair
 from tightrope.curves.pure import Pure
 from tightrope.mechanisms.base import Leaf
 from tightrope.mechanisms.grids import grid_step
@@ -62,6 +64,10 @@ class Laplace(Leaf):
     def for_group(self, size: int) -> Laplace:
         """k records move the query k times as far."""
         return Laplace(self.scale, self.sensitivity * size, self.grid)
+
+
+if TYPE_CHECKING:
+    from tightrope.numerics.grid.cells import CellLaw
 
 
 @dataclass(frozen=True)
@@ -133,6 +139,24 @@ class LaplacePair(Pair):
     def glued_transform(self, rate: Fraction) -> Transform | None:
         """The glued pair's."""
         return SymmetricLaplaceTransform(self.epsilon, rate, glued=True) if 0 < rate < 1 else None
+
+    def cells(self) -> CellLaw:
+        """Exponentials between two atoms."""
+        from tightrope.numerics.grid.laplace_cells import LaplaceCells
+
+        return LaplaceCells(real(self.epsilon))
+
+    def sampled_cells(self, rate: Fraction, adding: bool) -> CellLaw | None:
+        """The sampled Laplace mechanism."""
+        from tightrope.numerics.grid.laplace_cells import SampledLaplaceCells
+
+        return SampledLaplaceCells(real(self.epsilon), rate, adding) if 0 < rate < 1 else None
+
+    def glued_cells(self, rate: Fraction) -> CellLaw | None:
+        """A sample of a fixed size."""
+        from tightrope.numerics.grid.laplace_cells import GluedLaplaceCells
+
+        return GluedLaplaceCells(real(self.epsilon), rate) if 0 < rate < 1 else None
 
     def sampled_cumulant(self, rate: Fraction, power: Fraction) -> Ball:
         """ln E_Q[w^power], by a rigorous integral."""

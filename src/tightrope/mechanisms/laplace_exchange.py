@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from tightrope.curves.loss import Pair
-from tightrope.curves.sampled.poisson import ruled_cumulant
+from tightrope.curves.sampled.ruled import RuledPair
 from tightrope.numerics.balls import Ball, ball
-from tightrope.numerics.real import Real
+from tightrope.numerics.real import Real, real
 from tightrope.numerics.transforms.symmetric_laplace import SymmetricLaplaceTransform
 from tightrope.numerics.transforms.transform import Transform
 
+if TYPE_CHECKING:
+    from tightrope.numerics.grid.cells import CellLaw
+
 
 @dataclass(frozen=True)
-class LaplaceExchange(Pair):
+class LaplaceExchange(RuledPair):
     """(1−q)Lap(0) + qLap(ε₀) against (1−q)Lap(0) + qLap(−ε₀), in units of the noise's scale; symmetric.
 
     Along z the loss rises from −L* to L* = ln w(ε₀)/w(−ε₀), w(l) = 1 − q + q·e^l: constant beyond ±ε₀, 0 at 0.
@@ -65,23 +67,6 @@ class LaplaceExchange(Pair):
             return value if x > -top else value.union(Ball(1))
         return Ball(0).union(Ball(1))
 
-    @property
-    def effort(self) -> int:  # type: ignore[override]  # a property here
-        """The transform has floats of its own."""
-        return 1
-
-    def cumulant(self, s: Fraction) -> Ball | None:
-        """By the rule of the transform."""
-        return ruled_cumulant(self.transform, s)
-
-    def approximate_cumulants(self, points: Sequence[float]) -> list[float]:
-        """The same in floats."""
-        return [float(k) for k in self.transform().log_floats(points)]
-
-    def mean(self) -> None:
-        """No closed form is used."""
-        return
-
     def largest(self) -> Real:
         """L*."""
         e, q = self.epsilon, self.rate
@@ -90,3 +75,9 @@ class LaplaceExchange(Pair):
     def transform(self) -> Transform:
         """Atoms at ±L*, a density between."""
         return SymmetricLaplaceTransform(self.epsilon, self.rate, glued=False)
+
+    def cells(self) -> CellLaw:
+        """Exponentials between the atoms."""
+        from tightrope.numerics.grid.laplace_cells import ExchangedLaplaceCells
+
+        return ExchangedLaplaceCells(real(self.epsilon), self.rate)

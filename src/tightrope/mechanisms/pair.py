@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
-from tightrope.curves.loss import Call, Loss, NormalPair, Pair
+from tightrope.curves.loss import Loss
+from tightrope.curves.normal_pair import NormalPair
+from tightrope.curves.pair import Call, Pair
 from tightrope.mechanisms.base import Leaf
 from tightrope.numerics.balls import INFINITY, Ball, ball
 from tightrope.numerics.exact import Number, exact, positive

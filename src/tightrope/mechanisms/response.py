@@ -9,7 +9,8 @@ from typing import Any
 
 from tightrope.curves.approximate import Approximate
 from tightrope.curves.concentrated import ZeroConcentrated
-from tightrope.curves.loss import FinitePair, Loss
+from tightrope.curves.finite_pair import FinitePair
+from tightrope.curves.loss import Loss
 from tightrope.curves.pure import Pure
 from tightrope.curves.randomized import leaky_law
 from tightrope.errors import BadParameter

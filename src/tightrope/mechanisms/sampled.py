@@ -7,11 +7,12 @@ from fractions import Fraction
 
 from tightrope.errors import BadParameter, Unsupported
 from tightrope.mechanisms.base import Mechanism, Relation, checked_relation, inside
-from tightrope.mechanisms.composed import Grouped, _as_factor
+from tightrope.mechanisms.composed import Grouped, Wrapped
 from tightrope.numerics.exact import Number, count, probability, shortest
 
 
-def _base(part: Mechanism, sampler: str) -> Mechanism:
+def unbound(part: Mechanism, sampler: str) -> Mechanism:
+    """``part``, refused if it is bound to a relation or for groups."""
     if inside(part, Grouped):
         raise Unsupported(
             f"{sampler} sampling of a mechanism for groups",
@@ -28,14 +29,13 @@ def _base(part: Mechanism, sampler: str) -> Mechanism:
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Poisson(Mechanism):
+class Poisson(Wrapped):
     """``part`` on a batch that takes each record independently with chance ``rate``.
 
     Batches of more than ``max_batch`` records are cut to that size by dropping records; ``population`` is then the
     largest number of records the data may have.
     """
 
-    part: Mechanism
     rate: Fraction
     neighbours: Relation
     max_batch: int | None
@@ -50,7 +50,7 @@ class Poisson(Mechanism):
         population: Number | None = None,
     ) -> None:
         hint = "If this is a batch size, divide it by the number of records."
-        object.__setattr__(self, "part", _base(part, "Poisson"))
+        object.__setattr__(self, "part", unbound(part, "Poisson"))
         object.__setattr__(self, "rate", probability("rate", rate, hint))
         object.__setattr__(self, "neighbours", checked_relation(relation))
         if (max_batch is None) != (population is None):
@@ -73,11 +73,6 @@ class Poisson(Mechanism):
         return self if self.max_batch is None else Poisson(self.part, self.rate, self.neighbours)
 
     @property
-    def children(self) -> tuple[Mechanism, ...]:
-        """What runs on the batch."""
-        return (self.part,)
-
-    @property
     def relation(self) -> Relation:
         """The relation stated."""
         return self.neighbours
@@ -86,20 +81,19 @@ class Poisson(Mechanism):
         end = "" if self.neighbours == "add-remove" else f", relation={self.neighbours}"
         if self.max_batch is not None:
             end += f", max_batch={self.max_batch}, population={self.population}"
-        return f"{_as_factor(self.part)}.poisson({shortest(self.rate)}{end})"
+        return f"{self.factor}.poisson({shortest(self.rate)}{end})"
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class WithoutReplacement(Mechanism):
+class WithoutReplacement(Wrapped):
     """``part`` on a uniformly random batch of ``size`` of ``population`` records."""
 
-    part: Mechanism
     size: int
     population: int
     neighbours: Relation
 
     def __init__(self, part: Mechanism, size: Number, population: Number, relation: Relation = "replace") -> None:
-        object.__setattr__(self, "part", _base(part, "without-replacement"))
+        object.__setattr__(self, "part", unbound(part, "without-replacement"))
         object.__setattr__(self, "population", count("population", population))
         object.__setattr__(self, "size", count("size", size, 0, "It is the number of records in a batch."))
         object.__setattr__(self, "neighbours", checked_relation(relation))
@@ -112,37 +106,26 @@ class WithoutReplacement(Mechanism):
         return Fraction(self.size, self.population + (self.neighbours == "add-remove"))
 
     @property
-    def children(self) -> tuple[Mechanism, ...]:
-        """What runs on the batch."""
-        return (self.part,)
-
-    @property
     def relation(self) -> Relation:
         """The relation stated."""
         return self.neighbours
 
     def __str__(self) -> str:
         end = "" if self.neighbours == "replace" else f", relation={self.neighbours}"
-        return f"{_as_factor(self.part)}.without_replacement({self.size}, {self.population}{end})"
+        return f"{self.factor}.without_replacement({self.size}, {self.population}{end})"
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class WithReplacement(Mechanism):
+class WithReplacement(Wrapped):
     """``part`` on ``size`` records drawn one after the other from ``population``, each time from all of them."""
 
-    part: Mechanism
     size: int
     population: int
 
     def __init__(self, part: Mechanism, size: Number, population: Number) -> None:
-        object.__setattr__(self, "part", _base(part, "with-replacement"))
+        object.__setattr__(self, "part", unbound(part, "with-replacement"))
         object.__setattr__(self, "population", count("population", population))
         object.__setattr__(self, "size", count("size", size, 0, "It is the number of draws."))
-
-    @property
-    def children(self) -> tuple[Mechanism, ...]:
-        """What runs on the batch."""
-        return (self.part,)
 
     @property
     def relation(self) -> Relation:
@@ -150,11 +133,11 @@ class WithReplacement(Mechanism):
         return "replace"
 
     def __str__(self) -> str:
-        return f"{_as_factor(self.part)}.with_replacement({self.size}, {self.population})"
+        return f"{self.factor}.with_replacement({self.size}, {self.population})"
 
 
 def cut_batches(mechanism: Mechanism) -> bool:
     """Whether some sampler in the tree cuts its batches to a largest size."""
     if isinstance(mechanism, Poisson) and mechanism.max_batch is not None:
         return True
-    return any(cut_batches(child) for child in getattr(mechanism, "children", ()))
+    return any(cut_batches(child) for child in mechanism.children)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tightrope.curves.loss import Loss, Pair
+from tightrope.curves.loss import Loss
+from tightrope.curves.pair import Pair
 from tightrope.curves.pure import Pure
 from tightrope.curves.sampled.clones import ClonesPair, blanket, pure_is_shuffled
 from tightrope.mechanisms.base import Mechanism, Relation
-from tightrope.mechanisms.composed import _as_factor
+from tightrope.mechanisms.composed import Wrapped
 from tightrope.mechanisms.response import RandomizedResponse
-from tightrope.mechanisms.sampled import _base
+from tightrope.mechanisms.sampled import unbound
 from tightrope.numerics.balls import Ball
 from tightrope.numerics.exact import Number, count
 from tightrope.numerics.real import Real, real
@@ -19,7 +20,7 @@ from tightrope.theorems import Source, theorem
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Shuffled(Mechanism):
+class Shuffled(Wrapped):
     """``part`` run by each of ``users`` users on their own datum, and the reports shuffled.
 
     >>> from tightrope.mechanisms.response import RandomizedResponse
@@ -27,17 +28,11 @@ class Shuffled(Mechanism):
     randomized_response(epsilon=1).shuffled(1000)
     """
 
-    part: Mechanism
     users: int
 
     def __init__(self, part: Mechanism, users: Number) -> None:
-        object.__setattr__(self, "part", _base(part, "shuffled"))
+        object.__setattr__(self, "part", unbound(part, "shuffled"))
         object.__setattr__(self, "users", count("users", users, 1, "It is the number of reports that are shuffled."))
-
-    @property
-    def children(self) -> tuple[Mechanism, ...]:
-        """What each user runs."""
-        return (self.part,)
 
     @property
     def relation(self) -> Relation:
@@ -45,7 +40,7 @@ class Shuffled(Mechanism):
         return "replace"
 
     def __str__(self) -> str:
-        return f"{_as_factor(self.part)}.shuffled({self.users})"
+        return f"{self.factor}.shuffled({self.users})"
 
 
 @theorem(

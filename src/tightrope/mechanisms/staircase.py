@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from tightrope.curves.loss import FinitePair, Loss
+from tightrope.curves.finite_pair import FinitePair
+from tightrope.curves.loss import Loss
 from tightrope.curves.pure import Pure
 from tightrope.mechanisms.base import Leaf
 from tightrope.mechanisms.grids import grid_step

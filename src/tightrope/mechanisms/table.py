@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tightrope.curves.loss import FinitePair, Loss
+from tightrope.curves.finite_pair import FinitePair
+from tightrope.curves.loss import Loss
 from tightrope.curves.pure import Pure
 from tightrope.errors import BadParameter
 from tightrope.mechanisms.base import Leaf

@@ -9,6 +9,7 @@ from fractions import Fraction
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import LARGEST, Ball, ball, precision
 from tightrope.numerics.bound import Bound
+from tightrope.numerics.minimum import minimum
 
 Estimate = Callable[[float], float]
 Proof = Callable[[Fraction], Ball]
@@ -145,41 +146,5 @@ def least(objective: Callable[[list[float]], list[float]], low: float, high: flo
     best = min(range(points + 1), key=lambda i: values[i])
     if values[best] == math.inf or best in (0, points):
         return math.exp(grid[best])
-    return math.exp(
-        _brent(lambda x: objective([math.exp(x)])[0], grid[best - 1], grid[best + 1], grid[best], values[best])
-    )
-
-
-def _brent(f: Estimate, left: float, right: float, x: float, at_x: float) -> float:
-    """Brent's minimisation: parabolas where they help, golden sections where they do not."""
-    golden, tolerance = (3 - math.sqrt(5)) / 2, 1e-8
-    w = v = x
-    at_w = at_v = at_x
-    before = step = 0.0
-    for _ in range(40):
-        middle = (left + right) / 2
-        if abs(x - middle) <= 2 * tolerance - (right - left) / 2:
-            break
-        r, q = (x - w) * (at_x - at_v), (x - v) * (at_x - at_w)
-        p, q = (x - v) * q - (x - w) * r, 2 * (q - r)
-        p, q = (-p, q) if q > 0 else (p, -q)
-        usable = (
-            math.isfinite(p)
-            and abs(before) > tolerance
-            and abs(p) < abs(q * before / 2)
-            and q * (left - x) < p < q * (right - x)
-        )
-        before, step = (step, p / q) if usable else ((right if x < middle else left) - x,) * 2
-        step = step if usable else golden * before
-        u = x + (step if abs(step) >= tolerance else math.copysign(tolerance, step))
-        at_u = f(u)
-        if at_u <= at_x:
-            left, right = (x, right) if u >= x else (left, x)
-            v, w, x, at_v, at_w, at_x = w, x, u, at_w, at_x, at_u
-        else:
-            left, right = (u, right) if u < x else (left, u)
-            if at_u <= at_w or w == x:
-                v, w, at_v, at_w = w, u, at_w, at_u
-            elif at_u <= at_v or v in (x, w):
-                v, at_v = u, at_u
-    return x
+    start = grid[best], values[best]
+    return math.exp(minimum(lambda x: objective([math.exp(x)])[0], grid[best - 1], grid[best + 1], 2e-9, start))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tightrope.curves.engines.contour_profile import transforms
+from tightrope.curves.engines.lesser_direction import bounded_by, chernoff_bound
 from tightrope.curves.loss import Loss
 from tightrope.curves.profile import Profile, Witness, within_unit
 from tightrope.errors import NotCertified
@@ -18,7 +19,6 @@ from tightrope.numerics.balls import Ball, ball, precision, sharp
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.contour.blurred import BlurPlan, BlurredSum
 from tightrope.numerics.exact import near
-from tightrope.numerics.transforms.sampled_rule import short
 
 _RELATIVE = 5e-9
 _STEPS = tuple(10.0**k for k in range(-15, -3))
@@ -42,7 +42,7 @@ class BlurredProfile(Profile):
         witness: Witness = {"direction": worse, **_written(self.sums[worse].plan(x, _RELATIVE))}
         for i, total in enumerate(self.sums):
             if i != worse:
-                t = _bounded_by(total, x, level - 1e-3)
+                t = bounded_by(total, x, level - 1e-3)
                 witness["other"] = {"t": t} if t is not None else _written(total.plan(x, _RELATIVE))
         return witness
 
@@ -55,7 +55,7 @@ class BlurredProfile(Profile):
             value = self.sums[worse].call(ball(epsilon), _plan(witness))
             for i, total in enumerate(self.sums):
                 if i != worse:
-                    value = value.max(_other(total, ball(epsilon), witness["other"]))
+                    value = value.max(_other(total, epsilon, witness["other"]))
         return within_unit(value)
 
     def epsilon(self, delta: Fraction) -> tuple[Bound, Witness]:
@@ -132,22 +132,6 @@ def _around(x: float, sign: int) -> list[float]:
     return [max(x * (1 + sign * step), 0.0) for step in _STEPS]
 
 
-def _bounded_by(total: BlurredSum, x: float, level: float) -> Fraction | None:
-    """A t at which the Chernoff bound is proved to stay below e^level, if one is found quickly."""
-    least, best = total.chernoff(x)
-    if math.isfinite(least) and least > level:
-        return None
-    for t in (min(max(best, 1e-3), 1e9), 1.0, 8.0, 64.0, 512.0, 4096.0):
-        at = short(t, 5)
-        try:
-            with precision(128):
-                if total.upper(Ball(x), at) <= Ball(level).exp():
-                    return at
-        except NotCertified:  # too far out for this law: a smaller t may do
-            continue
-    return None
-
-
 def _written(plan: BlurPlan) -> Witness:
     return {"t": plan.t, "eta": plan.eta, "count": plan.count, "blur": plan.blur}
 
@@ -157,13 +141,10 @@ def _plan(witness: Witness) -> BlurPlan:
     return BlurPlan(t, eta, int(witness["count"]), blur)
 
 
-def _other(total: BlurredSum, x: Ball, witness: Witness) -> Ball:
+def _other(total: BlurredSum, epsilon: Fraction, witness: Witness) -> Ball:
     if "eta" in witness:
-        return total.call(x, _plan(witness))
-    t = Fraction(witness["t"])
-    if t <= 0:
-        raise NotCertified("the lesser direction", f"Chernoff's bound needs t > 0, not {t}")
-    return Ball(0).union(total.upper(x, t))
+        return total.call(ball(epsilon), _plan(witness))
+    return chernoff_bound(total, epsilon, Fraction(witness["t"]))
 
 
 def blurred_profile(loss: Loss) -> BlurredProfile | None:

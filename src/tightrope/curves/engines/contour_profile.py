@@ -11,7 +11,8 @@ from functools import cached_property, lru_cache, partial
 
 from tightrope.curves.engines.contour_chart import ProfileChart
 from tightrope.curves.engines.lesser_direction import bounded_by, chernoff_bound, tilt_to_the_leak
-from tightrope.curves.loss import Loss, Pair, Parts, merged
+from tightrope.curves.loss import Loss, Parts, merged
+from tightrope.curves.pair import Pair
 from tightrope.curves.profile import Profile, Witness, within_unit
 from tightrope.errors import NotCertified, TightropeError
 from tightrope.numerics.balls import Ball, ball, precision, sharp
@@ -22,6 +23,7 @@ from tightrope.numerics.real import Real, largest
 from tightrope.numerics.transforms.transform import Transform
 
 _RELATIVE = 1e-12
+_NEAR, _FAR = 1e-6, 0.1  # nats by which floats tell one direction from the other: by a line, by the saddles alone
 _STEPS = tuple(10.0**k for k in range(-14, -3))
 
 
@@ -56,57 +58,62 @@ class ContourProfile(Profile):
             t = bounded_by(total, x, level - 1e-6)
             if t is not None:
                 witness["other"] = {"t": t}
-            else:  # it only has to be told from the worse one
-                apart = (level - _estimate(total, x)) / 8
-                witness["other"] = _written(total.plan(x, min(max(apart, relative), 1e-2)))
+                continue
+            apart = _apart(self.sums[worse], total, x)  # it only has to be told from the worse one
+            if apart > _FAR:
+                witness["other"] = _written(total.crude_plan(x, level - apart, min(apart / 8, 0.1)))
+            else:
+                apart = level - _estimate(total, x)
+                witness["other"] = _written(total.plan(x, min(max(apart / 8, relative), 1e-2)))
         return witness
 
     def prove(self, epsilon: Fraction, witness: Witness) -> Ball:
         """The larger of both directions."""
         if "distance" in witness:
             return Ball(0).union(self._distance())
-        worse = int(witness["direction"])
-        if not 0 <= worse < len(self.sums):
-            raise NotCertified("the worse direction", f"there is no direction {worse}")
-        value = _value(self.sums[worse], epsilon, witness)
+        value = self._worse(epsilon, witness)
         for i, total in enumerate(self.sums):
-            if i != worse:
+            if i != int(witness["direction"]):
                 other = _value(total, epsilon, witness["other"])
                 with precision(256):
                     value = value.max(other)
         return within_unit(value)
 
+    def _worse(self, epsilon: Fraction, witness: Witness) -> Ball:
+        """The worse direction alone, whose lower end is one of both."""
+        worse = int(witness["direction"])
+        if not 0 <= worse < len(self.sums):
+            raise NotCertified("the worse direction", f"there is no direction {worse}")
+        return _value(self.sums[worse], epsilon, witness)
+
     def epsilon(self, delta: Fraction) -> tuple[Bound, Witness]:
         """Solve in floats, then prove both sides of the solution on one contour."""
-        ends = self._at_an_end(delta)
-        if ends is not None:
-            return ends
+        if (leaking := self._leaking(delta)) is not None:
+            return leaking, {}
         goal = _log(delta)
         with _floats():
             worse, x = self._crossing(goal)
             if not x > 0:
                 return self._at_zero(delta)
             witness = self._witness(x, worse, goal)
-            x = self.sums[int(witness["direction"])].polished(x, goal, _plan(witness))
-        return _enclosed(x, delta, lambda at: self.prove(at, witness)), witness
+            x = self.sums[worse].polished(x, goal, _plan(witness))
+        return _enclosed(x, delta, lambda at: self.prove(at, witness), lambda at: self._worse(at, witness)), witness
 
-    def _at_an_end(self, delta: Fraction) -> tuple[Bound, Witness] | None:
-        """∞ where the mass there exceeds δ, 0 where δ exceeds the total variation."""
+    def _leaking(self, delta: Fraction) -> Bound | None:
+        """∞ where the mass there exceeds δ."""
         leaks = [sharp(total.infinite) for total in self.sums]
         with precision(160):
             if any(leak >= ball(delta) for leak in leaks):
-                return Bound(math.inf if any(leak > ball(delta) for leak in leaks) else 0.0, math.inf), {}
-            if self._distance() <= ball(delta):
-                return Bound(0.0, 0.0), {"distance": "the parts' total variations"}
+                return Bound(math.inf if any(leak > ball(delta) for leak in leaks) else 0.0, math.inf)
         return None
 
     def epsilons(self, deltas: Sequence[Fraction]) -> list[Bound | None]:
         """ε at many δ from a few contours; None where none was found."""
         found: dict[Fraction, Bound | None] = dict.fromkeys(sorted(set(deltas), reverse=True))
         for delta in found:
-            ends = self._at_an_end(delta)
+            leaking = self._leaking(delta)
             with suppress(NotCertified), _floats():
-                found[delta] = self._charted(delta) if ends is None else ends[0]
+                found[delta] = self._charted(delta) if leaking is None else leaking
         return [found[delta] for delta in deltas]
 
     def _charted(self, delta: Fraction) -> Bound:
@@ -114,7 +121,7 @@ class ContourProfile(Profile):
         worse, x = self._crossing(goal)
         if not x > 0:
             return self._at_zero(delta)[0]
-        return _enclosed(self._chart.charts[worse].polished(x, goal), delta, self._chart.delta)
+        return _enclosed(self._chart.charts[worse].polished(x, goal), delta, self._chart.delta, self._chart.delta)
 
     def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
         """δ at many ε from a few contours; None where none was found."""
@@ -137,7 +144,7 @@ class ContourProfile(Profile):
         """The direction whose ln δ falls to ``goal`` last, and about where."""
         worse, x = 0, _root(self.sums[0], goal)
         for i, total in enumerate(self.sums[1:], 1):
-            if not (x > 0 and total.infinite().is_zero() and total.chernoff(x)[0] < goal):  # else it crosses before x
+            if not (x > 0 and total.infinite().is_zero() and _crosses_before(total, self.sums[worse], x, goal)):
                 worse, x = max((worse, x), (i, _root(total, goal)), key=lambda found: found[1])
         return worse, x
 
@@ -145,6 +152,9 @@ class ContourProfile(Profile):
         return sharp(self.distance.ball, bits=40)
 
     def _at_zero(self, delta: Fraction) -> tuple[Bound, Witness]:
+        with precision(160):
+            if self._distance() <= ball(delta):
+                return Bound(0.0, 0.0), {"distance": "the parts' total variations"}
         witness = self.find(Fraction(0))
         value = self.prove(Fraction(0), witness)
         with precision(200):
@@ -174,6 +184,27 @@ def _estimate(total: ContourSum, x: float) -> float:
         return -math.inf  # too little is left for floats to see; the other direction, or the proof, decides
 
 
+def _crosses_before(total: ContourSum, worse: ContourSum, x: float, goal: float) -> bool:
+    """Whether ln of a call is below the goal at x, where that of the worse one reaches it: as floats see it."""
+    try:
+        if total.chernoff(x)[0] < goal or _apart(worse, total, x) > _FAR:
+            return True
+        return total.estimate(x) < goal - _NEAR
+    except NotCertified:
+        return False
+
+
+def _apart(worse: ContourSum, total: ContourSum, x: float) -> float:
+    """About by how many nats one call is below the other at x; 0 where a mass at ∞ or floats obscure it."""
+    if not (worse.infinite().is_zero() and total.infinite().is_zero()):
+        return 0.0
+    try:
+        found = worse.rough(x) - total.rough(x)
+    except NotCertified:
+        return 0.0
+    return found if math.isfinite(found) else 0.0
+
+
 def _root(total: ContourSum, goal: float) -> float:
     try:
         return total.root(goal)
@@ -185,18 +216,26 @@ def _log(delta: Fraction) -> float:
     return math.log(delta.numerator) - math.log(delta.denominator)
 
 
-def _enclosed(x: float, delta: Fraction, prove: Callable[[Fraction], Ball]) -> Bound:
-    """Both sides of the solution near x, each proved where it is returned; 0 if no lower side is."""
+def _enclosed(
+    x: float, delta: Fraction, whole: Callable[[Fraction], Ball], part: Callable[[Fraction], Ball]
+) -> Bound:
+    """Both sides of the solution near x, each proved where it is returned; 0 if no lower side is. ``part`` is at most
+    the whole, and near it."""
 
-    def compares(at: float, below: bool) -> bool:
-        value = prove(Fraction(at))
+    def above(at: float) -> bool:
+        value = part(Fraction(at))
         with precision(200):
-            return bool(value <= ball(delta)) if below else bool(value > ball(delta))
+            return bool(value > ball(delta))
 
-    upper = next((e for step in _STEPS if compares(e := x * (1 + step), below=True)), None)
+    def below(at: float) -> bool:
+        value = whole(Fraction(at))
+        with precision(200):
+            return bool(value <= ball(delta))
+
+    upper = next((e for step in _STEPS if below(e := x * (1 + step))), None)
     if upper is None:
         raise NotCertified("the exact profile", f"no contour proved an ε near {x:.6g}")
-    return Bound(next((e for step in _STEPS if compares(e := x * (1 - step), below=False)), 0.0), upper)
+    return Bound(next((e for step in _STEPS if above(e := x * (1 - step))), 0.0), upper)
 
 
 def _written(plan: Plan) -> Witness:
@@ -209,7 +248,7 @@ def _plan(witness: Witness) -> Plan:
 
 def _value(total: ContourSum, epsilon: Fraction, witness: Witness) -> Ball:
     if "eta" in witness:
-        with precision(int(witness["bits"])):
+        with precision(int(witness["bits"]) + 64):  # enough for one x, and not two ends of a ball
             return total.call(ball(epsilon), _plan(witness))
     return chernoff_bound(total, epsilon, Fraction(witness["t"]))
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from tightrope.curves.loss import Call, FinitePair
+from tightrope.curves.finite_pair import FinitePair
+from tightrope.curves.pair import Call
 from tightrope.numerics.balls import Ball, ball, precision
 from tightrope.numerics.sums.atom_tables import AtomTable
 from tightrope.numerics.sums.connected_dots import connected_dots

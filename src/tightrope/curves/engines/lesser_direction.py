@@ -8,15 +8,17 @@ from fractions import Fraction
 
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, between, precision
+from tightrope.numerics.contour.blurred import BlurredSum
 from tightrope.numerics.contour.integral import ContourSum
 from tightrope.numerics.transforms.sampled_rule import short
 
 __all__ = ["bounded_by", "chernoff_bound", "tilt_to_the_leak"]
 
+LossSum = ContourSum | BlurredSum
 _NOTHING = 30.0  # nats below the mass at ∞: far less than floats can tell
 
 
-def bounded_by(total: ContourSum, x: float, level: float) -> Fraction | None:
+def bounded_by(total: LossSum, x: float, level: float) -> Fraction | None:
     """A t at which the Chernoff bound at x stays below e^level, if one is found quickly."""
     least, best = total.chernoff(x)
     if math.isfinite(least) and least > level:
@@ -25,7 +27,7 @@ def bounded_by(total: ContourSum, x: float, level: float) -> Fraction | None:
         return _tilt(total, x, best, Ball(level).exp())
 
 
-def _tilt(total: ContourSum, x: float, best: float, most: Ball) -> Fraction | None:
+def _tilt(total: LossSum, x: float, best: float, most: Ball) -> Fraction | None:
     """The first t at which the Chernoff bound is proved to be at most that."""
     for t in (min(max(best, 1e-3), 1e9), 1.0, 8.0, 64.0, 512.0, 4096.0):
         at = short(t, 5)  # few bits, so that sums that differ little share its moment
@@ -37,7 +39,7 @@ def _tilt(total: ContourSum, x: float, best: float, most: Ball) -> Fraction | No
     return None
 
 
-def chernoff_bound(total: ContourSum, x: Fraction, t: Fraction) -> Ball:
+def chernoff_bound(total: LossSum, x: Fraction, t: Fraction) -> Ball:
     """Proved: the call at x lies between the mass at ∞ and Chernoff's bound at t."""
     if t <= 0:
         raise NotCertified("the lesser direction", f"Chernoff's bound needs t > 0, not {t}")
@@ -45,7 +47,7 @@ def chernoff_bound(total: ContourSum, x: Fraction, t: Fraction) -> Ball:
         return between(total.infinite(), total.upper(ball(x), t))
 
 
-def tilt_to_the_leak(total: ContourSum, x: float) -> Fraction | None:
+def tilt_to_the_leak(total: LossSum, x: float) -> Fraction | None:
     """A t at which Chernoff's bound of the finite part is nothing beside the mass at ∞, if there is one."""
     with precision(128):
         mass = total.infinite()

@@ -10,7 +10,9 @@ from fractions import Fraction
 
 from tightrope.curves.engines.contour_profile import transforms
 from tightrope.curves.engines.lesser_direction import bounded_by, chernoff_bound
-from tightrope.curves.loss import Loss, NormalPair, merged
+from tightrope.curves.engines.windowed_direction import WindowedDirection
+from tightrope.curves.loss import Loss, merged
+from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.profile import Profile, Witness, within_unit
 from tightrope.curves.sampled.poisson import PoissonAdd, PoissonRemove
 from tightrope.errors import NotCertified
@@ -209,6 +211,12 @@ def windowed_profile(loss: Loss) -> WindowedProfile | None:
     distance = Real(None, lambda: pair.call(Ball(0)) * copies)
     largest = add[0][0].largest() * copies
     return WindowedProfile(WindowedSum(pair.base.root(), pair.rate, copies), ContourSum(known), largest, distance)
+
+
+def windowed_directions(loss: Loss) -> tuple[WindowedDirection, ...] | None:
+    """Removing and adding a record, for copies of one sampled Gaussian step; None for anything else."""
+    known = windowed_profile(loss)
+    return None if known is None else tuple(WindowedDirection(known.steps, adding) for adding in (False, True))
 
 
 def rare(loss: Loss) -> bool:

@@ -14,7 +14,9 @@ from functools import cached_property, lru_cache, reduce
 from typing import Any
 
 from tightrope.curves.engines.gridded_pair import GridPoints, gridded_call
-from tightrope.curves.loss import Call, Loss, NormalPair, Pair
+from tightrope.curves.loss import Loss
+from tightrope.curves.normal_pair import NormalPair
+from tightrope.curves.pair import Call, Pair
 from tightrope.curves.sampled.poisson import single
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, between, certain, precision

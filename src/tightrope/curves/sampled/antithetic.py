@@ -10,7 +10,7 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import pairwise
 
-from tightrope.curves.loss import FinitePair
+from tightrope.curves.finite_pair import FinitePair
 from tightrope.numerics.balls import Ball, ball, precision
 from tightrope.numerics.breaks import Breaks
 from tightrope.numerics.real import ZERO, Real

@@ -5,7 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from math import floor
 
-from tightrope.curves.loss import Loss, Pair
+from tightrope.curves.loss import Loss
+from tightrope.curves.pair import Pair
 from tightrope.curves.renyi import Renyi
 from tightrope.curves.sampled.poisson import PoissonRemove, poisson_loss
 from tightrope.numerics.balls import Ball

@@ -19,7 +19,9 @@ from functools import lru_cache, reduce
 from typing import Any
 
 from tightrope.curves.engines.gridded_pair import GridPoints, gridded_call, gridded_law
-from tightrope.curves.loss import Call, FinitePair, Loss, Pair
+from tightrope.curves.finite_pair import FinitePair
+from tightrope.curves.loss import Loss
+from tightrope.curves.pair import Call, Pair
 from tightrope.curves.pure import Pure
 from tightrope.numerics.balls import Ball, ball, precision
 from tightrope.numerics.real import Real, real

@@ -13,7 +13,9 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from tightrope.curves.loss import FinitePair, Loss, Pair, Parts
+from tightrope.curves.finite_pair import FinitePair
+from tightrope.curves.loss import Loss, Parts
+from tightrope.curves.pair import Pair
 from tightrope.curves.profile import Profile, Witness
 from tightrope.curves.revealed import Revealed
 from tightrope.curves.sampled.glued import Glued, finite_glued, only_glued_overstates

@@ -8,14 +8,16 @@ the same; where only the pair (P, Q) of a removal is known, its quantiles laid a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf
+from typing import TYPE_CHECKING
 
-from tightrope.curves.loss import FinitePair, Loss, NormalPair, Pair
+from tightrope.curves.finite_pair import FinitePair
+from tightrope.curves.loss import Loss
+from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.sampled.antithetic import antithetic
-from tightrope.curves.sampled.poisson import poisson_loss, ruled_cumulant, single
+from tightrope.curves.sampled.poisson import poisson_loss, single
+from tightrope.curves.sampled.ruled import RuledPair
 from tightrope.numerics.balls import Ball, ball
 from tightrope.numerics.normal import upper_tail
 from tightrope.numerics.real import UNBOUNDED, Real
@@ -23,9 +25,12 @@ from tightrope.numerics.transforms.replace import ReplaceSampledNormalTransform
 from tightrope.numerics.transforms.transform import Transform
 from tightrope.theorems import Source, theorem
 
+if TYPE_CHECKING:
+    from tightrope.numerics.grid.cells import CellLaw
+
 
 @dataclass(frozen=True)
-class PoissonReplace(Pair):
+class PoissonReplace(RuledPair):
     """Both mixtures, seen through one normal coordinate in which the loss rises."""
 
     base: NormalPair
@@ -54,24 +59,6 @@ class PoissonReplace(Pair):
         """P[L > x]."""
         return self._masses(self._threshold(x))[0]
 
-    @property
-    def effort(self) -> int:  # type: ignore[override]  # a property here
-        """The transform has floats of its own."""
-        return 1
-
-    def cumulant(self, s: Fraction) -> Ball | None:
-        """By the rule of the transform."""
-        return ruled_cumulant(self.transform, s)
-
-    def approximate_cumulants(self, points: Sequence[float]) -> list[float]:
-        """The same in floats."""
-        transform = self.transform()
-        return [inf] * len(points) if transform is None else [float(k) for k in transform.log_floats(points)]
-
-    def mean(self) -> None:
-        """No closed form is used."""
-        return
-
     def largest(self) -> Real:
         """Unbounded."""
         return UNBOUNDED
@@ -79,6 +66,12 @@ class PoissonReplace(Pair):
     def transform(self) -> Transform | None:
         """∫ φ·w(z)^{s+1}·w(−z)^{−s} dz."""
         return ReplaceSampledNormalTransform(self.base.root(), self.rate) if 0 < self.rate < 1 else None
+
+    def cells(self) -> CellLaw | None:
+        """Both mixtures on one line cut into cells."""
+        from tightrope.numerics.grid.normal_exchanges import ExchangedNormalCells
+
+        return ExchangedNormalCells(self.base.root(), self.rate) if 0 < self.rate < 1 else None
 
 
 @theorem(

@@ -10,11 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from tightrope.curves.engines.contour_profile import ContourProfile
-from tightrope.curves.loss import FinitePair, Loss, NormalPair, Pair, merged
+from tightrope.curves.finite_pair import FinitePair
+from tightrope.curves.loss import Loss, merged
+from tightrope.curves.normal_pair import NormalPair
+from tightrope.curves.pair import Pair
 from tightrope.curves.revealed import Revealed
-from tightrope.curves.sampled.poisson import SampledPair, log_mixture, ruled_cumulant, single
+from tightrope.curves.sampled.poisson import SampledPair, log_mixture, single
+from tightrope.curves.sampled.ruled import ruled_cumulant
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import INFINITY, Ball, ball, precision
 from tightrope.numerics.contour.split import SplitSum
@@ -24,6 +29,9 @@ from tightrope.numerics.transforms.glued import GluedNormalTransform
 from tightrope.numerics.transforms.glued_rest import GluedRest
 from tightrope.numerics.transforms.mixture import MixtureTransform
 from tightrope.numerics.transforms.transform import Transform
+
+if TYPE_CHECKING:
+    from tightrope.numerics.grid.cells import CellLaw
 
 
 @dataclass(frozen=True)
@@ -100,6 +108,16 @@ class Glued(SampledPair):
         found = [(share, Glued(pair, rate).transform()) for share, pair in base.parts]
         known = [(share, transform) for share, transform in found if transform is not None]
         return MixtureTransform(known, base.leak * rate) if len(known) == len(found) else None
+
+    def cells(self) -> CellLaw | None:
+        """Where the base knows them; of a mixture the same mixture."""
+        if not isinstance(self.base, Revealed):
+            return self.base.glued_cells(self.rate)
+        from tightrope.numerics.grid.mixture_cells import MixtureCells
+
+        found = [(share, pair.glued_cells(self.rate)) for share, pair in self.base.parts]
+        known = [(share, law) for share, law in found if law is not None]
+        return MixtureCells(known, self.base.leak * self.rate) if len(known) == len(found) else None
 
 
 def only_glued_overstates(loss: Loss) -> bool:

@@ -5,16 +5,22 @@ With w = 1 − q + q·e^L: removing a record compares (1−q)Q + qP with Q, addi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from tightrope.curves.loss import FinitePair, Loss, NormalPair, Pair, merged
-from tightrope.errors import NotCertified
-from tightrope.numerics.balls import INFINITY, Ball, ball, between
+from tightrope.curves.finite_pair import FinitePair
+from tightrope.curves.loss import Loss, merged
+from tightrope.curves.normal_pair import NormalPair
+from tightrope.curves.pair import Pair
+from tightrope.numerics.balls import INFINITY, Ball, ball
 from tightrope.numerics.real import UNBOUNDED, ZERO, Real
 from tightrope.numerics.sums.finite import scattered
 from tightrope.numerics.transforms.transform import Transform
+
+if TYPE_CHECKING:
+    from tightrope.numerics.grid.cells import CellLaw
 
 
 def _lifted(x: Ball, rate: Fraction) -> Ball:
@@ -27,20 +33,6 @@ def _lifted(x: Ball, rate: Fraction) -> Ball:
         if inner <= -1
         else (inner.max(Ball(-1) + Ball(2) ** -4000)).log1p()
     )
-
-
-def ruled_cumulant(transform: Callable[[], Transform | None], s: Fraction) -> Ball | None:
-    """K(s), s > 0, by the rule of a transform; None without one, and beyond its reach only that K is not negative."""
-    try:
-        found = transform()
-    except NotCertified:
-        return None
-    if found is None:
-        return None
-    try:
-        return found.log_real(s)
-    except NotCertified:
-        return between(Ball(0), INFINITY)
 
 
 class SampledPair(Pair):
@@ -121,6 +113,10 @@ class PoissonRemove(SampledPair):
         """Known where the base knows it."""
         return self.base.sampled_transform(self.rate, adding=False)
 
+    def cells(self) -> CellLaw | None:
+        """Known where the base knows them."""
+        return self.base.sampled_cells(self.rate, adding=False)
+
 
 @dataclass(frozen=True)
 class PoissonAdd(SampledPair):
@@ -169,6 +165,10 @@ class PoissonAdd(SampledPair):
     def transform(self) -> Transform | None:
         """Known where the reverse of the base knows it."""
         return self.reverse.sampled_transform(self.rate, adding=True)
+
+    def cells(self) -> CellLaw | None:
+        """Known where the reverse of the base knows them."""
+        return self.reverse.sampled_cells(self.rate, adding=True)
 
 
 def single(loss: Loss) -> tuple[Pair, Pair] | None:

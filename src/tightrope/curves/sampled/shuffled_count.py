@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from tightrope.curves.loss import Call, Loss, Pair
+from tightrope.curves.loss import Loss
+from tightrope.curves.pair import Call, Pair
 from tightrope.curves.sampled.poisson import single
 from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.real import Real

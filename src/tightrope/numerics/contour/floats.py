@@ -70,6 +70,7 @@ class Saddles:
         self._parts = parts
         self._blocks: dict[tuple[int, int], tuple[Floats, Floats]] = {}
         self._tilts: dict[float, Tilts] = {}
+        self._bests: dict[tuple[str, float], tuple[float, float]] = {}
         with precision(64):
             masses = [(transform.mass(), transform.reverse_mass(), copies) for transform, copies in parts]
             self.log_mass = sum(copies * float(mass.log().mid()) for mass, _, copies in masses)
@@ -134,14 +135,23 @@ class Saddles:
 
     def chernoff(self, x: float) -> tuple[float, float]:
         """About the least of ln c(t) + K(t) − tx, and its t."""
-        t, value = self.best(lambda at, k: k + log_factor(at) - at * x)
+        t, value = self._once("chernoff", x, lambda at, k: k + log_factor(at) - at * x)
         return value, t
 
     def saddle(self, x: float) -> float:
         """The t at which the integrand K(t) − tx − ln t(t+1) has its saddle."""
         import numpy as np
 
-        return self.best(lambda at, k: k - at * x - np.log(at) - np.log1p(at))[0]
+        return self._once("saddle", x, lambda at, k: k - at * x - np.log(at) - np.log1p(at))[0]
+
+    def _once(self, name: str, x: float, objective: Callable[[Floats, Floats], Floats]) -> tuple[float, float]:
+        """The best tilt of an objective at x, kept: a search comes back to few x."""
+        found = self._bests.get((name, x))
+        if found is None:
+            while len(self._bests) >= _KEPT:
+                self._bests.pop(next(iter(self._bests)), None)
+            found = self._bests[name, x] = self.best(objective)
+        return found
 
     def tilt(self, x: float, log_call: float, nats: float, most_lost: float) -> Fraction:
         """A tilt for x: the saddle, or a flatter one where that shortens the period by more than it costs.

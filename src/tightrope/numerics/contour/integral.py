@@ -18,9 +18,11 @@ from tightrope.numerics.transforms.transform import Transform
 __all__ = ["ContourSum", "Plan"]
 
 _KEPT = 8
+_MOMENT_BITS = 32  # of an upper bound that is mostly far above what it bounds
 _MOST_MICROSECONDS = 5e5
 _FLOAT_NATS, _FLOAT_LOST = 34.0, 15.0  # what floats can hold, and what of it a flatter tilt may spend
 _MOST_LOST = 60.0
+_GOOD = 1e-9  # a root at which ln of the call is so near to its target needs no proved slope
 _FLATTEST = 0.05  # a saddle this low, in 1/deviation, is not in the tail
 
 
@@ -67,7 +69,7 @@ class ContourSum:
     def upper(self, x: Ball, t: Fraction) -> Ball:
         """A proved upper bound of the call at x for every t > 0: c(t)e^{K(t)−tx} + P[L = ∞]."""
         with precision(80):
-            bound = call_factor(t) * (log_moment(self._parts, t, 64) - ball(t) * x).exp() + self.infinite()
+            bound = call_factor(t) * (log_moment(self._parts, t, _MOMENT_BITS) - ball(t) * x).exp() + self.infinite()
         return bound.upper().min(Ball(1))
 
     def _line_at(self, x: float) -> FloatLine | None:
@@ -90,6 +92,12 @@ class ContourSum:
             if noise < 1e-3:
                 return min(value, self._saddles.log_mass)
         return self._saddles.saddle_call(self._saddles.saddle(x), x)
+
+    @searching
+    def rough(self, x: float) -> float:
+        """About ln of the finite part of the call at x from the saddle alone: some hundredths off."""
+        t = short(max(self._saddles.saddle(x), _FLATTEST * self._saddles.unit), 5)
+        return self._saddles.saddle_call(float(t), x)
 
     @searching
     def estimate(self, x: float) -> float:
@@ -118,8 +126,8 @@ class ContourSum:
             if found is None or line is None:
                 break
             self._line = line
-            x = found
-            if line.serves(self._saddles.tilt(x, log_target, _FLOAT_NATS, _FLOAT_LOST), x):
+            moved, x = abs(found - x), found
+            if moved <= line.reach / 10 or line.serves(self._saddles.tilt(x, log_target, _FLOAT_NATS, _FLOAT_LOST), x):
                 break
         return x
 
@@ -133,6 +141,14 @@ class ContourSum:
         log_call, noise = line.log_call(x) if line is not None else (0.0, math.inf)
         if not noise < 0.1:
             raise NotCertified("a contour integral", "floats do not see the call")
+        return self._plan(x, log_call, relative, spread, line)
+
+    @searching
+    def crude_plan(self, x: float, log_call: float, relative: float) -> Plan:
+        """A plan from about ln of the call at x, for a bound of it that need not be sharp."""
+        return self._plan(x, log_call, relative, 0.0, None)
+
+    def _plan(self, x: float, log_call: float, relative: float, spread: float, line: FloatLine | None) -> Plan:
         t = self._saddles.tilt(x, log_call, -math.log(relative), _MOST_LOST)
         at = float(t)
         logs = {x: log_call} | ({y: self._finite_estimate(y) for y in (x - spread, x + spread)} if spread else {})
@@ -168,7 +184,7 @@ class ContourSum:
         start = max(start / 1.1, eta)
         while math.isfinite(start):
             self._affordable(t, eta, math.ceil(start / eta), 50)
-            y = start * 1.06 ** np.arange(24)
+            y = start * 1.08 ** np.arange(13)
             logs = np.log(2 * np.arctan(t / y) / (t * eta))
             for transform, copies in self._parts:
                 logs += copies * recall.log_decay_floats(transform, t, y)
@@ -179,12 +195,24 @@ class ContourSum:
         raise NotCertified("a contour integral", "its transform does not decay fast enough")
 
     def polished(self, x: float, log_target: float, plan: Plan) -> float:
-        """A root improved by a secant step on proved values, which floats cannot spoil; x itself if that fails."""
-        with precision(plan.bits + 64):
+        """A root improved by a step on proved values, which floats cannot spoil; x itself if that fails.
+
+        The slope need only be as good as the root is poor: of a good one it is that of the float line.
+        """
+        first = self._misses(x, log_target, plan)
+        line, short_of = self._line, abs(first)
+        if line is not None and short_of < _GOOD:
+            near = x + 1e-4 / line.t
+            slope = (line.log_call(near)[0] - line.log_call(x)[0]) / (near - x)
+        else:
             near = x + 1e-6 / float(plan.t)
-            first, second = (float(self.call(Ball(at), plan).mid().log() - Ball(log_target)) for at in (x, near))
-        slope = (second - first) / (near - x)
-        return x - first / slope if slope < 0 and abs(first) < 0.1 else x
+            slope = (self._misses(near, log_target, plan) - first) / (near - x)
+        return x - first / slope if slope < 0 and short_of < 0.1 else x
+
+    def _misses(self, x: float, log_target: float, plan: Plan) -> float:
+        """ln call(x) − log_target, from the middle of the proved ball."""
+        with precision(plan.bits + 64):
+            return float(self.call(Ball(x), plan).mid().log() - Ball(log_target))
 
     @searching
     def call(self, x: Ball, plan: Plan) -> Ball:

@@ -21,6 +21,7 @@ __all__ = ["FloatLine", "float_line"]
 
 _MOST_NODES = 4096
 _CLOSE = 0.1
+_SETTLED = 1e-10  # ln of the call this near to its target: the last secant step squares it
 _MOST_MICROSECONDS = 1.5e5  # of the proof, which is a few times slower
 _NATS = 34.0  # accuracy aimed at: about what floats can hold
 
@@ -81,8 +82,8 @@ class FloatLine:
                 slope = secant if secant < 0 else slope
             before = x, gap
             step = -gap / slope
-            if abs(gap) < 1e-15 or abs(step) <= 4e-16 * abs(x):
-                return x
+            if abs(gap) < _SETTLED or abs(step) <= 4e-16 * abs(x):
+                return x + step
             following = x + step
             x = following if low < following < high else (low + high) / 2
             if not math.isfinite(x) or x in (low, high):

@@ -27,6 +27,7 @@ from tightrope.numerics.transforms.transform import Transform, whole_power
 __all__ = ["Plan", "Proof", "call_factor", "log_moment"]
 
 _GUARD = 40
+_ALIAS_BITS = 12  # of the moments in bounds of aliases, which are small
 _MOST_NODES, _MOST_BITS = 100_000, 10_000  # a plan may come from outside
 
 
@@ -55,6 +56,20 @@ def log_moment(parts: Sequence[tuple[Transform, int]], t: Fraction, bits: int) -
     return total
 
 
+@dataclass(frozen=True)
+class _Alias:
+    """The bound factor·e^{moment + slope·x} of the aliases on one side, from the moment at a second tilt."""
+
+    tilt: Fraction
+    slope: Ball
+    moment: Ball
+    factor: Ball
+
+    def at(self, x: Ball) -> Ball:
+        """An upper bound, of which the aliases' sum lies between 0 and it."""
+        return (self.factor * (self.moment + self.slope * x).exp()).upper()
+
+
 class Proof:
     """Everything about one plan that does not depend on x."""
 
@@ -62,13 +77,14 @@ class Proof:
         if not (plan.t > 0 and plan.eta > 0 and 1 <= plan.count <= _MOST_NODES and 2 <= plan.bits <= _MOST_BITS):
             raise NotCertified("a contour integral", "its plan is void or out of reach")
         self._parts, self._saddles, self._plan = parts, saddles, plan
-        self._kept: dict[Fraction, Ball] = {}
+        self._kept: dict[tuple[bool, int], _Alias] = {}
         self.bits = plan.bits + _GUARD
         with precision(self.bits):
             self._log_scale, logs = self._line()
             self._terms: list[tuple[Ball, Ball]] = []
+            t, eta = ball(plan.t), ball(plan.eta)  # short numbers: these, and their multiples, are exact
             for k, log in enumerate(logs):
-                s = ComplexBall(ball(plan.t), ball(plan.eta * k))
+                s = ComplexBall(t, eta * k)
                 term = log / (s * (s + 1))
                 self._terms.append((term.real, term.imag))
             self._tail = self._node_tail()
@@ -76,6 +92,8 @@ class Proof:
             self.mass = product_of_powers([(transform.mass(), copies) for transform, copies in parts])
             self.reverse = product_of_powers([(transform.reverse_mass(), copies) for transform, copies in parts])
             self._largest = _largest(parts)
+            self._known = self.mass / (t * self._period).expm1()
+            self._known_reverse = self.reverse / ((t + 1) * self._period).expm1()
 
     def _line(self) -> tuple[Ball, list[ComplexBall]]:
         """K(t), and Π φ^k at the nodes."""
@@ -95,7 +113,7 @@ class Proof:
         t, log = ball(plan.t), Ball(0)
         for i in self._decaying(float(y)):
             transform, copies = self._parts[i]
-            with precision(max(24, copies.bit_length() + 14)):
+            with precision(copies.bit_length() + 4 + -(-44 // copies)):  # R^k to a few per cent, and down to 2^−44
                 bound = recall.decay(transform, plan.t, y)
             log += bound.log() * copies
         return (2 * log.exp() * (t / ball(y)).atan() / (t * ball(plan.eta))).upper()
@@ -104,6 +122,8 @@ class Proof:
         """The parts whose decay is worth proving: enough of them, the strongest first."""
         import numpy as np
 
+        if len(self._parts) == 1:
+            return [0]
         at, t = np.array([y]), float(self._plan.t)
         logs = [copies * float(transform.log_decay_floats(t, at)[0]) for transform, copies in self._parts]
         order = sorted((i for i in range(len(logs)) if logs[i] < 0), key=lambda i: logs[i])
@@ -134,33 +154,35 @@ class Proof:
 
     def _below(self, x: Ball) -> Ball:
         """The aliases from below: the known pieces, and a ball for the rest."""
-        t, b = ball(self._plan.t), self._period
-        known = self.mass / (t * b).expm1()
-        v = self._second_tilt(float(x.mid()), below=True)
-        bound = (self._moment(-v) + ball(v) * x).exp() / ((ball(v) + t) * b).expm1()
-        if v < 1:
-            return known - between(Ball(0), bound.upper())
-        known -= self.reverse * x.exp() / ((t + 1) * b).expm1()
-        return known + between(Ball(0), (call_factor(v - 1) * bound).upper())
+        alias = self._alias(float(x.mid()), below=True)
+        bound = alias.at(x)
+        if alias.tilt < 1:
+            return self._known - between(Ball(0), bound)
+        return self._known - self._known_reverse * x.exp() + between(Ball(0), bound)
 
     def _above(self, x: Ball) -> Ball:
         """The aliases from above."""
         if self._largest is not None and x + self._period >= self._largest:
             return Ball(0)
-        higher = self._second_tilt(float(x.mid()), below=False)
-        gap = ball(higher - self._plan.t) * self._period
-        bound = call_factor(higher) * (self._moment(higher) - ball(higher) * x).exp() / gap.expm1()
-        return between(Ball(0), bound.upper())
+        return between(Ball(0), self._alias(float(x.mid()), below=False).at(x))
 
-    def _moment(self, t: Fraction) -> Ball:
-        found = self._kept.get(t)
+    def _alias(self, x: float, below: bool) -> _Alias:
+        """The bound of one side's aliases near x: its tilt is chosen for a stretch of a 64th of the period."""
+        period = 2 * math.pi / float(self._plan.eta)
+        stretch = round(64 * x / period)
+        found = self._kept.get((below, stretch))
         if found is None:
-            found = self._kept[t] = log_moment(self._parts, t, 24)
+            tilt = self._second_tilt(stretch * period / 64, period, below)
+            t = -tilt if below else tilt
+            gap = ball(tilt + self._plan.t if below else tilt - self._plan.t) * self._period
+            factor = (Ball(1) if tilt < 1 else call_factor(tilt - 1)) if below else call_factor(tilt)
+            found = _Alias(tilt, ball(-t), log_moment(self._parts, t, _ALIAS_BITS), factor / gap.expm1())
+            self._kept[below, stretch] = found
         return found
 
-    def _second_tilt(self, x: float, below: bool) -> Fraction:
+    def _second_tilt(self, x: float, period: float, below: bool) -> Fraction:
         """The t' or the v with the least alias at x, from the table; a function of x and the plan only."""
-        t, period = float(self._plan.t), 2 * math.pi / float(self._plan.eta)
+        t = float(self._plan.t)
         tilts = self._saddles.tilts(t)
         if below:
             logs = tilts.logs_below(x) - (tilts.below + t) * period

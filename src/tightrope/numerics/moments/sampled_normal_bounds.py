@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from tightrope.numerics.balls import INFINITY, Ball, ball, upper_float
 
-__all__ = ["elementary_log_power_mean", "log_sum"]
+__all__ = ["elementary_log_power_mean", "log_sum", "quadratic_top"]
 
 
 def log_sum(*logs: Ball) -> Ball:
@@ -133,3 +133,10 @@ def _extreme(candidates: list[Ball], sign: int) -> Ball:
         if x.is_finite():
             best = best.max((sign * x).lower())
     return sign * best
+
+
+def quadratic_top(slope: Ball, left: Ball, right: Ball, height: Ball) -> Ball:
+    """An upper bound of height + slope·x − x²/2 on [left, right]: by concavity any tangent is one."""
+    x = Ball(min(max(float(slope), float(left)), float(right)))
+    lean = slope - x
+    return height + slope * x - x * x / 2 + (lean * (left - x)).max(lean * (right - x))

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import lru_cache
 
 from flint import ctx
 
 from tightrope.numerics.balls import INFINITY, Ball, ball, between, certain, precision, upper_float
-from tightrope.numerics.moments.sampled_normal_bounds import elementary_log_power_mean, log_sum
+from tightrope.numerics.gauss import gauss
+from tightrope.numerics.moments.sampled_normal_bounds import elementary_log_power_mean, log_sum, quadratic_top
 from tightrope.numerics.real import Real
 
 __all__ = ["without_replacement_normal"]
@@ -99,8 +99,8 @@ class _HalfLine:
         """
         log_left, log_right = self._log_w(left), self._log_w(right)
         slope = self._top * (log_right - log_left) / (right - left)
-        most = _quadratic_top(slope, left, right, self._top * log_left - slope * left).exp()
-        plain = _quadratic_top(Ball(0), left, right, Ball(0)).exp()
+        most = quadratic_top(slope, left, right, self._top * log_left - slope * left).exp()
+        plain = quadratic_top(Ball(0), left, right, Ball(0)).exp()
         y = Ball(depth)
         far = (self._mu * left - self._half).abs_upper().max((self._mu * right - self._half).abs_upper())
         u = self._q * (far + self._mu * y).expm1()
@@ -155,7 +155,7 @@ class _HalfLine:
             return Ball(0), INFINITY, _MOST_NODES + 1
         n = max(2, math.ceil(points))
         error = most * radius * 64 / 15 * rho ** (-2 * n) / (1 - 1 / (rho * rho))
-        value = sum((w * self._integrand(centre + radius * x) for x, w in _gauss(n, int(ctx.prec))), Ball(0))
+        value = sum((w * self._integrand(centre + radius * x) for x, w in gauss(n)), Ball(0))
         return value * radius, error, n
 
     def _tail(self) -> Ball:
@@ -166,17 +166,3 @@ class _HalfLine:
 
     def _tail_height(self, z: Ball) -> Ball:
         return self._top * (self._log_w(z) - self._mu * z + self._top * self._half)
-
-
-def _quadratic_top(slope: Ball, left: Ball, right: Ball, height: Ball) -> Ball:
-    """An upper bound of height + slope·x − x²/2 on [left, right]: by concavity any tangent is one."""
-    x = Ball(min(max(float(slope), float(left)), float(right)))
-    lean = slope - x
-    return height + slope * x - x * x / 2 + (lean * (left - x)).max(lean * (right - x))
-
-
-@lru_cache(maxsize=64)
-def _gauss(n: int, bits: int) -> list[tuple[Ball, Ball]]:
-    """The n nodes and weights of Gauss–Legendre quadrature on [−1, 1] at the present precision, ``bits``."""
-    assert bits == ctx.prec
-    return [Ball.legendre_p_root(n, k, weight=True) for k in range(n)]

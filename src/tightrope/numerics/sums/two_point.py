@@ -20,15 +20,8 @@ from itertools import combinations
 from flint import ctx
 
 from tightrope.numerics.balls import Ball, ball, between, lower_float, precision, upper_float
-from tightrope.numerics.sums.two_point_search import (
-    Cut,
-    curve_search,
-    fraction_of_log,
-    log_of_fraction,
-    one_order_search,
-    trial,
-    widest_ratio,
-)
+from tightrope.numerics.sums.two_point_logs import fraction_of_log, log_of_fraction
+from tightrope.numerics.sums.two_point_search import Cut, curve_search, one_order_search, trial, widest_ratio
 
 __all__ = ["Cut", "curve_search", "curve_upper", "one_order_lower", "one_order_search", "one_order_upper"]
 

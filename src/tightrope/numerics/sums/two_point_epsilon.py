@@ -11,15 +11,8 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from tightrope.numerics.exact import near
-from tightrope.numerics.sums.two_point_search import (
-    Cut,
-    divergence,
-    fraction_of_log,
-    log_excess,
-    log_rest,
-    log_room,
-    widest_ratio,
-)
+from tightrope.numerics.sums.two_point_logs import divergence, fraction_of_log, log_excess, log_rest, log_room
+from tightrope.numerics.sums.two_point_search import Cut, widest_ratio
 
 __all__ = ["knot_epsilon"]
 

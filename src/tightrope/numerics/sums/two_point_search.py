@@ -10,25 +10,22 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-__all__ = [
-    "Cut",
-    "curve_search",
-    "divergence",
-    "fraction_of_log",
-    "log_excess",
-    "log_of_fraction",
-    "log_rest",
-    "log_room",
-    "one_order_search",
-    "trial",
-    "widest_ratio",
-]
+from tightrope.numerics.minimum import minimum
+from tightrope.numerics.sums.two_point_logs import (
+    divergence,
+    fraction_of_log,
+    log_excess,
+    log_expm1,
+    log_gap,
+    log_phi,
+    log_rest,
+    log_room,
+    log_sum,
+)
+
+__all__ = ["Cut", "curve_search", "one_order_search", "trial", "widest_ratio"]
 
 Cut = tuple[Fraction, Fraction, Fraction]  # p, q, order: where the constraint of that order is linearised
-
-_LOG2 = math.log(2)
-_FARTHEST = 1e5  # a cut is valid anywhere, so larger logarithms need not become (enormous) rationals
-_GOLDEN = (math.sqrt(5) - 1) / 2
 
 
 def one_order_search(order: float, tau: float, x: float) -> tuple[float, float]:
@@ -64,7 +61,7 @@ def curve_search(renyi_float: Callable[[float], float], x: float) -> tuple[float
     grid = [float(t) for t in range(-16, 31)]
     rough = [_chernoff(math.exp(t), tau(t), x) for t in grid]
     start = min(range(len(grid)), key=rough.__getitem__)
-    t = _least(single, grid[start] - 1.5, grid[start] + 1.5)
+    t = minimum(single, grid[start] - 1.5, grid[start] + 1.5)
     if not tau(t) < math.inf:
         return 0.0, []
     log_delta, s, x0, log_q = _one_order(math.exp(t), tau(t), x)
@@ -105,27 +102,12 @@ def widest_ratio(b: float, tau: float, log_p: float) -> float:
     return math.exp(_root(lambda w: log_excess(b, log_p, math.exp(w)) - goal, math.log(tau), math.log(far)))
 
 
-def fraction_of_log(log_value: float) -> Fraction:
-    """A rational near e^log_value, far beyond the range of floats too, and relatively near 1 as well."""
-    log_value = max(min(log_value, _FARTHEST), -_FARTHEST)
-    if abs(log_value) < 0.5:
-        return 1 + Fraction(math.expm1(log_value))
-    power = math.floor(log_value / _LOG2)
-    return Fraction(math.exp(log_value - power * _LOG2)) * Fraction(2) ** power
-
-
-def log_of_fraction(value: Fraction) -> float:
-    """ln of a positive rational, far beyond the range of floats too."""
-    power = value.numerator.bit_length() - value.denominator.bit_length()
-    return math.log(value / Fraction(2) ** power) + power * _LOG2
-
-
 def _one_order(b: float, tau: float, x: float) -> tuple[float, float, Fraction, float]:
     """(ln δ*, ln(x1/e^x), x0, ln q) for the order 1 + b: x0 is where (x0, x1) has the full moment."""
     widest = math.log1p(1 / b)  # −ln(1 − 1/order)
     tau = max(tau, 5e-324)
     if tau >= x + widest:  # p = 1
-        return _log_expm1(tau - x) + x - tau, widest, Fraction(0), -tau
+        return log_expm1(tau - x) + x - tau, widest, Fraction(0), -tau
     goal = log_room(b, tau)
 
     def ratios(u: float) -> tuple[float, float, float]:  # by u = ln z, x0 = min(1, e^x)(1 − z)
@@ -140,7 +122,7 @@ def _one_order(b: float, tau: float, x: float) -> tuple[float, float, Fraction, 
         if x + s <= 0 or log_q >= 0:
             return -math.inf
         rest = log_rest(-x - s) - log_rest(log0 - x - s)
-        return _log_sum(log_q + _log_phi(b, x + s), rest + _log_phi(b, log0)) - goal
+        return log_sum(log_q + log_phi(b, x + s), rest + log_phi(b, log0)) - goal
 
     low = -1.0
     while miss(low) > 0 and low > -1e306:
@@ -148,7 +130,7 @@ def _one_order(b: float, tau: float, x: float) -> tuple[float, float, Fraction, 
     u = _root(miss, low, low / 2 if low < -1 else 0.0)
     log0, s, log_q = ratios(u)
     width = log_rest(b * (log0 - x - s))
-    log_delta = _log_sum(goal, _log_gap(b, log0)) - b * (x + s) - math.log1p(b) - width
+    log_delta = log_sum(goal, log_gap(b, log0)) - b * (x + s) - math.log1p(b) - width
     x0 = 1 - Fraction(math.exp(u)) if x >= 0 and u < -1 else Fraction(math.exp(log0))
     return min(log_delta, 0.0), s, x0, log_q
 
@@ -157,52 +139,17 @@ def _mirror(b: float, v: float, widest: float) -> float:
     """The s > 0 with gap(s) = gap(v), v < 0; it is below −v and ``widest``, where Newton starts."""
     if v == -math.inf:
         return widest
-    goal, s = _log_gap(b, v), min(widest, -v)
+    goal, s = log_gap(b, v), min(widest, -v)
     for _ in range(60):
         if s < 1e-300:
             break
-        log_gap = _log_gap(b, s)
-        slope = math.exp(math.log(b) + math.log1p(b) + b * s + _log_expm1(s) - log_gap) * s
-        step = (log_gap - goal) / slope
+        gap = log_gap(b, s)
+        slope = math.exp(math.log(b) + math.log1p(b) + b * s + log_expm1(s) - gap) * s
+        step = (gap - goal) / slope
         s *= math.exp(-step)
         if abs(step) < 1e-14:
             break
     return min(s, widest)
-
-
-def _log_eta(z: float) -> float:
-    """ln(e^z − 1 − z)."""
-    if z == 0:
-        return -math.inf
-    if z > 30:
-        return z + math.log1p(-(1 + z) * math.exp(-z))
-    if abs(z) < 0.01:
-        return 2 * math.log(abs(z)) - _LOG2 + math.log1p(z / 3 + z * z / 12 + z**3 / 60 + z**4 / 360)
-    return math.log(math.expm1(z) - z)
-
-
-def _log_gap(b: float, v: float) -> float:
-    """ln(1 − a r^b + b r^a) at r = e^v, a = 1 + b: all terms positive, nothing cancels."""
-    return b * v + _log_sum(math.log(b) + _log_eta(v), _log_eta(-b * v)) if v > -math.inf else 0.0
-
-
-def _log_phi(b: float, w: float) -> float:
-    """ln(r^a − 1 − a(r − 1)) at r = e^w, a = 1 + b."""
-    return w + _log_sum(_log_eta(b * w), math.log(b) + _log_eta(-w)) if w > -math.inf else math.log(b)
-
-
-def log_excess(b: float, log_p: float, ratio: float) -> float:
-    """ln(g − 1), g = p^a q^{−b} + (1−p)^a (1−q)^{−b}, at ln p and ln(p/q) > 0."""
-    log_q = log_p - ratio
-    rest = log_rest(log_q)
-    share = math.exp(log_p + log_rest(-ratio) - rest)  # (p − q)/(1 − q)
-    other = math.log1p(-share) if share < 1 and log_p < 0 else -math.inf
-    return _log_sum(log_q + _log_phi(b, ratio), rest + _log_phi(b, other))
-
-
-def divergence(b: float, log_p: float, log_q: float) -> float:
-    """D_{1+b}(p‖q)."""
-    return _log_sum(0.0, log_excess(b, log_p, log_p - log_q)) / b
 
 
 def _most_violated(
@@ -215,7 +162,7 @@ def _most_violated(
         return (tau(t) - value) / value if tau(t) < math.inf and value > 0 else math.inf
 
     centre = min(grid, key=slack)
-    t = _least(slack, centre - 1, centre + 1)
+    t = minimum(slack, centre - 1, centre + 1)
     return t, -slack(t)
 
 
@@ -231,34 +178,13 @@ def _several(
         share = x + q(log_p) - log_p  # ln(e^x q/p)
         return -(log_p + log_rest(share)) if share < 0 else 1e6 + share
 
-    log_p = min(0.0, _least(loss, above - 40, 0.0, 1e-11), key=loss)
+    log_p = min(0.0, minimum(loss, above - 40, 0.0, 1e-11), key=loss)
     return -loss(log_p), log_p, q(log_p)
 
 
 def _chernoff(b: float, tau: float, x: float) -> float:
     value = b * (tau - x) - b * math.log1p(1 / b) - math.log1p(b)
     return value if value == value else math.inf
-
-
-def log_room(b: float, tau: float) -> float:
-    """ln(e^{bτ} − 1)."""
-    return _log_expm1(b * tau) if b * tau > 1e-17 else math.log(b) + math.log(tau)
-
-
-def log_rest(u: float) -> float:
-    """ln(1 − e^u)."""
-    if u >= 0:
-        return -math.inf
-    return math.log1p(-math.exp(u)) if u < -1 else math.log(-math.expm1(u))
-
-
-def _log_expm1(z: float) -> float:
-    return z + log_rest(-z)
-
-
-def _log_sum(a: float, b: float) -> float:
-    top, low = max(a, b), min(a, b)
-    return top if low == -math.inf or top == math.inf else top + math.log1p(math.exp(low - top))
 
 
 def _root(f: Callable[[float], float], low: float, high: float) -> float:
@@ -278,36 +204,3 @@ def _root(f: Callable[[float], float], low: float, high: float) -> float:
         else:
             high, at_high, at_low = middle, value, at_low / 2
     return (low + high) / 2
-
-
-def _least(f: Callable[[float], float], low: float, high: float, tolerance: float = 1e-8) -> float:
-    """Where a unimodal function is least: parabolas through three points, else golden sections (Brent)."""
-    best = second = third = low + (1 - _GOLDEN) * (high - low)
-    at_best = at_second = at_third = f(best)
-    step = before = 0.0
-    for _ in range(80):
-        middle, near = (low + high) / 2, tolerance * (1 + abs(best))
-        if abs(best - middle) + (high - low) / 2 <= 2 * near:
-            break
-        trial_step, limit = math.nan, abs(before)
-        if limit > near and math.isfinite(at_third):
-            r, q = (best - second) * (at_best - at_third), (best - third) * (at_best - at_second)
-            bottom = 2 * (q - r)
-            trial_step = -((best - third) * q - (best - second) * r) / bottom if bottom else math.nan
-        before = step
-        if not (abs(trial_step) < limit / 2 and low < best + trial_step < high):
-            before = (high if best < middle else low) - best
-            trial_step = (1 - _GOLDEN) * before
-        step = trial_step
-        point = best + (step if abs(step) >= near else math.copysign(near, middle - best))
-        value = f(point)
-        if value <= at_best:
-            low, high = (best, high) if point >= best else (low, best)
-            third, at_third, second, at_second, best, at_best = second, at_second, best, at_best, point, value
-        else:
-            low, high = (low, point) if point >= best else (point, high)
-            if value <= at_second or second == best:
-                third, at_third, second, at_second = second, at_second, point, value
-            elif value <= at_third or third in (best, second):
-                third, at_third = point, value
-    return best

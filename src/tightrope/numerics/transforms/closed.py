@@ -11,7 +11,7 @@ from flint import ctx
 from tightrope.numerics.balls import Ball, ComplexBall, ball, precision
 from tightrope.numerics.real import Real
 from tightrope.numerics.transforms.float_lines import UNIT, FloatNodes, Phases, above, rounded
-from tightrope.numerics.transforms.transform import Transform
+from tightrope.numerics.transforms.transform import ClosedTransform, Transform
 
 if TYPE_CHECKING:
     from tightrope.numerics.transforms.transform import Complexes, Floats
@@ -74,7 +74,7 @@ class NormalTransform(Transform):
         return 2.0 * count
 
 
-class LaplaceTransform(Transform):
+class LaplaceTransform(ClosedTransform):
     """Atoms ½ at ε₀ and ½e^{−ε₀} at −ε₀, density ¼e^{−(ε₀−l)/2} between, ε₀ > 0.
 
     M(s) = ½e^{sε₀} + ½e^{−(s+1)ε₀} + ½e^{−ε₀/2} sinh((s+½)ε₀)/(s+½), every term positive for real s.
@@ -99,14 +99,7 @@ class LaplaceTransform(Transform):
         middle = (half * e0).sinh() / half if t != Fraction(-1, 2) else e0
         return ((ball(t) * e0).exp() + (ball(-t - 1) * e0).exp() + (e0 / -2).exp() * middle) / 2
 
-    def log_floats(self, t: Floats | Sequence[float]) -> Floats:
-        """ln M(t)."""
-        import numpy as np
-
-        result: Floats = self._logs(np.asarray(t, dtype=np.float64) + 0j).real
-        return result
-
-    def _logs(self, s: Complexes) -> Complexes:
+    def logs(self, s: Complexes) -> Complexes:
         """ln M(s) in floats: near s = −½ from M − 1, elsewhere relative to the largest exponential."""
         import numpy as np
 
@@ -162,13 +155,6 @@ class LaplaceTransform(Transform):
     def node_cost(self, copies: int) -> float:  # noqa: ARG002
         """Some products."""
         return 60.0
-
-    def float_line(self, t: float, eta: float, count: int) -> tuple[float, Complexes]:
-        """The same in floats."""
-        import numpy as np
-
-        logs = self._logs(t + 1j * eta * np.arange(count + 1))
-        return float(logs[0].real), logs - logs[0].real
 
     def decay(self, t: Fraction, y: Fraction) -> Ball:
         """|s+1|/|2s+1| falls with y and |s|/|2s+1| ≤ ½, for t ≥ 0."""

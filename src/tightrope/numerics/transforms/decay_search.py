@@ -23,6 +23,7 @@ __all__ = ["best_angle", "least_logs", "polar", "positions", "shifted_rule"]
 
 _WIDEST = 2.9
 _MOST_NODES = 5000
+_AROUND = (-0.8, -0.4, 0.0, 0.4, 0.8)  # steps of the coarse search
 
 
 def shifted_rule(
@@ -31,7 +32,7 @@ def shifted_rule(
     """The trapezoidal rule with the largest step; ``extra`` is what a strip of that depth adds to the integrand."""
     left, right = window
     widest = min(0.97 * (math.pi - theta) / c, math.sqrt(2 * nats))
-    depths = [widest * 0.88**k for k in range(36)]
+    depths = [widest * 0.8**k for k in range(20)]
     best, depth = min(((nats + extra(d)) / d + d / 2, d) for d in depths)
     step = short(2 * math.pi / best)
     h = float(step)
@@ -45,7 +46,7 @@ def positions(window: tuple[float, float], c: float) -> Floats:
     import numpy as np
 
     left, right = window
-    h = max(min(0.35, 0.5 / c, (right - left) / 40), (right - left) / 1000)
+    h = max(min(0.5, 0.7 / c, (right - left) / 30), (right - left) / 1000)
     x: Floats = np.arange(math.floor(left / h), math.ceil(right / h) + 1) * h
     return x
 
@@ -59,29 +60,34 @@ def polar(c: float, rate: float, x: Floats, angles: Floats) -> tuple[Floats, Flo
     return np.log1p(np.maximum(real * (2 + real) + imag * imag, -1 + 1e-16)) / 2, np.arctan2(imag, 1 + real)
 
 
-def _angles(logs: Logs, c: float, rate: float, y: float) -> Floats:
-    """Seven angles around the best one at y."""
+def _best(logs: Logs, c: float, rate: float, y: float) -> tuple[float, float]:
+    """About the best angle at y, from a parabola through three of a coarse search; and the ratio of its steps."""
     import numpy as np
 
     least = min(0.3, max(1e-12, 0.3 * c * c * rate * y * math.exp(-min(c * c / 2, 20.0))))
-    coarse = np.geomspace(least, _WIDEST, max(12, min(40, math.ceil(math.log(_WIDEST / least) / 0.3))))
-    best = int(logs(coarse, np.array([y]))[0].argmin())
-    result: Floats = np.minimum(coarse[best] * float(coarse[1] / coarse[0]) ** np.linspace(-1, 1, 7), _WIDEST)
-    return result
+    number = max(8, min(30, math.ceil(math.log(_WIDEST / least) / 0.5)))
+    ratio = (_WIDEST / least) ** (1 / (number - 1))
+    coarse = least * ratio ** np.arange(number)
+    found = logs(coarse, np.array([y]))[0]
+    best = int(found.argmin())
+    shift = 0.0
+    if 0 < best < number - 1:
+        low, middle, high = (float(v) for v in found[best - 1 : best + 2])
+        bend = low - 2 * middle + high
+        shift = (low - high) / (2 * bend) if bend > 0 else 0.0
+    return min(float(coarse[best]) * ratio**shift, _WIDEST), ratio
 
 
 def best_angle(logs: Logs, c: float, rate: float, y: float) -> Fraction:
     """The θ at which R(y) is about least."""
-    import numpy as np
-
-    angles = _angles(logs, c, rate, y)
-    return short(float(angles[logs(angles, np.array([y]))[0].argmin()]))
+    return short(_best(logs, c, rate, y)[0])
 
 
 def least_logs(logs: Logs, c: float, rate: float, y: Floats) -> Floats:
     """About the logarithm of the least R, at many y within a small range."""
     import numpy as np
 
-    angles = _angles(logs, c, rate, float(np.sqrt(y[0] * y[-1])))
+    angle, ratio = _best(logs, c, rate, math.sqrt(y[0] * y[-1]))
+    angles = np.minimum(angle * ratio ** np.array(_AROUND), _WIDEST)
     result: Floats = np.minimum(logs(angles, y).min(axis=1), 0.0)
     return result

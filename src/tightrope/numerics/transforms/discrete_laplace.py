@@ -16,15 +16,15 @@ from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ComplexBall, ball, precision
 from tightrope.numerics.exact import near
 from tightrope.numerics.transforms.float_lines import UNIT, FloatNodes, Phases, above, rounded
-from tightrope.numerics.transforms.transform import Transform
+from tightrope.numerics.transforms.transform import ClosedTransform
 
 if TYPE_CHECKING:
-    from tightrope.numerics.transforms.transform import Complexes, Floats
+    from tightrope.numerics.transforms.transform import Complexes
 
 __all__ = ["DiscreteLaplaceTransform"]
 
 
-class DiscreteLaplaceTransform(Transform):
+class DiscreteLaplaceTransform(ClosedTransform):
     """Scale b and a whole distance D ≥ 2."""
 
     def __init__(self, scale: Fraction, shift: int) -> None:
@@ -53,14 +53,7 @@ class DiscreteLaplaceTransform(Transform):
                 return ((2 + (1 - r) * (self._shift - 1)) / (1 + r)).log() - self._shift / (2 * b)
             return self._value(ComplexBall(ball(t))).real.log()
 
-    def log_floats(self, t: Floats | Sequence[float]) -> Floats:
-        """The same in floats."""
-        import numpy as np
-
-        result: Floats = self._logs(np.asarray(t, dtype=np.float64) + 0j).real
-        return result
-
-    def _logs(self, s: Complexes) -> Complexes:
+    def logs(self, s: Complexes) -> Complexes:
         """ln M relative to the larger exponential, from the half plane right of −½ by symmetry."""
         import numpy as np
 
@@ -83,13 +76,6 @@ class DiscreteLaplaceTransform(Transform):
         with precision(ctx.prec + 100):
             base = self._value(ComplexBall(ball(t)))
             return [self._value(ComplexBall(ball(t), ball(eta * k))) / base for k in indices]
-
-    def float_line(self, t: float, eta: float, count: int) -> tuple[float, Complexes]:
-        """The same in floats."""
-        import numpy as np
-
-        logs = self._logs(t + 1j * eta * np.arange(count + 1))
-        return float(logs[0].real), logs - logs[0].real
 
     def float_nodes(self, t: Fraction, eta: Fraction, count: int, floor: Ball) -> FloatNodes | None:
         """The closed form. 1 − z is off by at most 20u and no smaller than 1 − |z|; dividing by it adds 10u."""

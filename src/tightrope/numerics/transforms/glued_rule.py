@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball
-from tightrope.numerics.transforms.gauss import float_gauss, gauss, gauss_error
+from tightrope.numerics.gauss import float_gauss, gauss, gauss_error
+from tightrope.numerics.moments.sampled_normal_bounds import quadratic_top
 from tightrope.numerics.transforms.sampled_rule import short, upper_tail_bound
 
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ def panel_errors(mu: Ball, q: Ball, t: Fraction, growth: Growth, chosen: tuple[P
         for start, end in pairwise(left + (right - left) * k / _PIECES for k in range(_PIECES + 1)):
             first = top * log_factor(mu, q, start)
             slope = (top * log_factor(mu, q, end) - first) / (end - start)  # ln w is convex: below its chord
-            most = most.max(_quadratic_top(slope, start, end, first - slope * start).exp())
+            most = most.max(quadratic_top(slope, start, end, first - slope * start).exp())
         least = left.max(Ball(0)).min(right)
         other = (least * least / -2).exp()
         if t > 0:
@@ -213,10 +214,3 @@ def _beyond(mu: Ball, q: Ball, t: Fraction, growth: Growth, chosen: tuple[Panel,
     if growth.theta is not None and t > 0:  # |w| ≥ cos(θ/2)·w(x) ≥ cos(θ/2)
         bound += (ball(-t) * (ball(growth.theta) / 2).cos().log()).exp() * upper_tail_bound(end)
     return bound
-
-
-def _quadratic_top(slope: Ball, left: Ball, right: Ball, height: Ball) -> Ball:
-    """An upper bound of height + slope·x − x²/2 on [left, right]: by concavity any tangent is one."""
-    x = Ball(min(max(float(slope), float(left)), float(right)))
-    lean = slope - x
-    return height + slope * x - x * x / 2 + (lean * (left - x)).max(lean * (right - x))

@@ -42,7 +42,7 @@ def log_real(transform: Transform, t: Fraction) -> Ball:
 
 def log_floats(transform: Transform, t: Floats | Sequence[float]) -> Floats:
     """ln M(t) in floats; not to be changed."""
-    return _recalled(transform, ("floats", *t), _NUMBERS, lambda: transform.log_floats(t))
+    return _recalled(transform, ("floats", _key(t)), _NUMBERS, lambda: transform.log_floats(t))
 
 
 def line(transform: Transform, t: Fraction, eta: Fraction, count: int) -> tuple[Ball, list[ComplexBall]]:
@@ -62,4 +62,11 @@ def decay(transform: Transform, t: Fraction, y: Fraction) -> Ball:
 
 def log_decay_floats(transform: Transform, t: float, y: Floats) -> Floats:
     """About its logarithm in floats; not to be changed."""
-    return _recalled(transform, ("log decay", t, *y), _NUMBERS, lambda: transform.log_decay_floats(t, y))
+    return _recalled(transform, ("log decay", t, _key(y)), _NUMBERS, lambda: transform.log_decay_floats(t, y))
+
+
+def _key(values: Floats | Sequence[float]) -> Hashable:
+    """Arrays by their bytes, which are hashed at once."""
+    import numpy as np
+
+    return values.tobytes() if isinstance(values, np.ndarray) else tuple(values)

@@ -19,7 +19,7 @@ from tightrope.numerics.moments.sampled_normal_floats import window
 from tightrope.numerics.real import Real
 from tightrope.numerics.transforms.sampled_decay import decay_bound, log_decay, shifted_angle
 from tightrope.numerics.transforms.sampled_floats import quick_log_means
-from tightrope.numerics.transforms.sampled_rule import Rule, rule, tails
+from tightrope.numerics.transforms.sampled_rule import Rule, right_end, rule, tails
 from tightrope.numerics.transforms.transform import Transform, log_phases, power_sums
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SampledNormalTransform"]
 
-_GUARD = 40
+_GUARD = 28
+_CHEAP = 300.0  # nodes that are so few that nobody need look for fewer
 
 
 class SampledNormalTransform(Transform):
@@ -73,7 +74,9 @@ class SampledNormalTransform(Transform):
     def _rule(self, power: float, y: float, nats: float) -> Rule:
         mu, rate = self._floats
         left, right = window(mu, power, math.log1p(-rate), math.log(rate), nats, 0.0)
-        return rule(mu, power, y, nats, left, right)
+        if power > 0:
+            right = right_end(mu, rate, power, nats, right)
+        return rule(mu, rate, power, y, nats, left, right)
 
     def line(self, t: Fraction, eta: Fraction, count: int) -> tuple[Ball, list[ComplexBall]]:
         """The trapezoidal rule in z, one for all nodes."""
@@ -82,22 +85,23 @@ class SampledNormalTransform(Transform):
         with precision(ctx.prec + _GUARD):
             mu, q, a = abs(self._mu.ball()), ball(self._rate), ball(power)
             step, turn, half = ball(chosen.step), ball(-eta if self._adding else eta), mu * mu / 2
+            rise, ratio, fall = (mu * step * chosen.first - half).exp(), (mu * step).exp(), step * step / -2
             weights: list[Ball] = []
             logs: list[Ball] = []
             for j in range(chosen.first, chosen.last + 1):
-                z = step * j
-                log = (q * (mu * z - half).expm1()).log1p()
+                log = (q * (rise - 1)).log1p()
                 logs.append(log)
-                weights.append((z * z / -2 + a * log).exp())
+                weights.append((fall * (j * j) + a * log).exp())
+                rise = rise * ratio  # a bit is lost every time it doubles its factors: a few in all
             sums = power_sums(weights, [log * turn for log in logs], count)
             scale = step / (2 * Ball.pi()).sqrt()
             beyond = tails(mu, q, power, chosen, logs[0], logs[-1])
-            still, moving = (chosen.alias(mu, power, ball(at)) for at in (Fraction(0), y))
+            still = chosen.alias(mu, power)
             value = scale * sums[0].real
             most = (value + beyond) / (1 - still)  # G is at most this, since still < 1
             error = (beyond + still * most).upper()
             value += between(-error, error)
-            error = (beyond + moving * most).upper()
+            error = (beyond + chosen.moving(mu, q, power, ball(y), still, most)).upper()
             off = between(-error, error)
             off_both = ComplexBall(off, off)
             phi = [ComplexBall(1)] + [(s * scale + off_both) / value for s in sums[1:]]
@@ -145,5 +149,10 @@ class SampledNormalTransform(Transform):
 
     def cost(self, t: float, eta: float, count: int, bits: int) -> float:
         """A few elementary functions for each z, then ``power_sums``."""
-        chosen = self._rule(-t if self._adding else t + 1, eta * count, bits * math.log(2) + 2)
-        return (chosen.last - chosen.first) * (4 + 0.8 * math.sqrt(count) + 0.08 * count)
+        power, nats, mu = -t if self._adding else t + 1, bits * math.log(2) + 2, self._floats[0]
+        pull = abs(power) * mu
+        nodes = (2 * math.sqrt(2 * nats) + pull) * (nats * max(mu / 3, 0.1) + eta * count * mu + 5 + pull) / 6
+        if nodes > _CHEAP:
+            chosen = self._rule(power, eta * count, nats)
+            nodes = chosen.last - chosen.first
+        return nodes * (4 + 0.8 * math.sqrt(count) + 0.08 * count)

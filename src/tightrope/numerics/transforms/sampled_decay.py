@@ -17,7 +17,7 @@ from tightrope.numerics.balls import Ball, ComplexBall, ball, precision
 from tightrope.numerics.moments.sampled_normal_floats import window
 from tightrope.numerics.real import Real
 from tightrope.numerics.transforms.decay_search import best_angle, least_logs, polar, positions, shifted_rule
-from tightrope.numerics.transforms.sampled_rule import Rule, tails
+from tightrope.numerics.transforms.sampled_rule import Rule, right_end, tails
 
 if TYPE_CHECKING:
     from tightrope.numerics.transforms.transform import Floats
@@ -44,12 +44,13 @@ def decay_bound(mu: Real, rate: Fraction, power: Fraction, y: Fraction, theta: F
 def _integral(mu: Ball, rate: Fraction, power: Fraction, y: Fraction, angle: Ball, chosen: Rule) -> tuple[Ball, Ball]:
     """The rule's sum, and a bound of what lies beyond its ends."""
     q, a, fall, step, half = ball(rate), ball(power), ball(-y), ball(chosen.step), mu * mu / 2
-    turn = ComplexBall(angle.cos(), angle.sin())
+    turn, stay = ComplexBall(angle.cos(), angle.sin()), 1 - q
+    rise, ratio, width = q * (mu * step * chosen.first - half).exp(), (mu * step).exp(), step * step / -2
     total = Ball(0)
     for j in range(chosen.first, chosen.last + 1):
-        z = step * j
-        log = (turn * (q * (mu * z - half).exp()) + (1 - q)).log()
-        total += (z * z / -2 + a * log.real + fall * log.imag).exp()
+        log = (turn * rise + stay).log()
+        total += (width * (j * j) + a * log.real + fall * log.imag).exp()
+        rise = rise * ratio
     ends = [(q * (mu * (step * j) - half).expm1()).log1p() for j in (chosen.first, chosen.last)]
     beyond = tails(mu, q, power, chosen, *ends)
     if power < 0:  # |w| ≥ cos(θ/2)·w(x)
@@ -83,7 +84,8 @@ def _shifted_rule(mu: float, rate: float, power: float, y: float, theta: float) 
 
 
 def _window(mu: float, rate: float, power: float, nats: float) -> tuple[float, float]:
-    return window(mu, power, math.log1p(-rate), math.log(rate), nats, 0.0)
+    left, right = window(mu, power, math.log1p(-rate), math.log(rate), nats, 0.0)
+    return left, right_end(mu, rate, power, nats, right) if power > 0 else right
 
 
 def _logs(mu: float, rate: float, power: float, thetas: Floats, y: Floats) -> Floats:

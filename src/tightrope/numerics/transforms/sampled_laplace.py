@@ -14,8 +14,8 @@ from flint import ctx
 
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
+from tightrope.numerics.gauss import float_gauss, gauss, gauss_error
 from tightrope.numerics.transforms.float_lines import FloatNodes, above, exponential_sums
-from tightrope.numerics.transforms.gauss import float_gauss, gauss, gauss_error
 from tightrope.numerics.transforms.sampled_laplace_nodes import FarLaplace
 from tightrope.numerics.transforms.transform import Transform, log_phases, power_sums
 

@@ -18,7 +18,7 @@ from flint import ctx
 
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
-from tightrope.numerics.transforms.gauss import float_gauss, gauss, gauss_error
+from tightrope.numerics.gauss import float_gauss, gauss, gauss_error
 from tightrope.numerics.transforms.transform import Transform, log_phases, power_sums
 
 if TYPE_CHECKING:

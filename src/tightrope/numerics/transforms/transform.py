@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.floating[Any]]
     Complexes = NDArray[np.complexfloating[Any, Any]]
 
-__all__ = ["Transform", "power_sums", "log_phases", "unit", "whole_power"]
+__all__ = ["ClosedTransform", "Transform", "power_sums", "log_phases", "unit", "whole_power"]
 
+_ONE = ComplexBall(1)
 _RESTART = 16  # products of unit complex balls lose half a bit each: a fresh sine and cosine after so many
 
 
@@ -91,6 +92,28 @@ class Transform(ABC):
         """About how many microseconds ``line`` takes."""
 
 
+class ClosedTransform(Transform):
+    """A transform with a closed form of ln M on complex floats, from which the searches in floats follow."""
+
+    @abstractmethod
+    def logs(self, s: Complexes) -> Complexes:
+        """ln M(s) in floats."""
+
+    def log_floats(self, t: Floats | Sequence[float]) -> Floats:
+        """ln M(t), in floats."""
+        import numpy as np
+
+        result: Floats = self.logs(np.asarray(t, dtype=np.float64) + 0j).real
+        return result
+
+    def float_line(self, t: float, eta: float, count: int) -> tuple[float, Complexes]:
+        """ln M(t) and ln φ_k in floats."""
+        import numpy as np
+
+        logs = self.logs(t + 1j * eta * np.arange(count + 1))
+        return float(logs[0].real), logs - logs[0].real
+
+
 def power_sums(weights: Sequence[Ball], angles: Sequence[Ball], count: int) -> list[ComplexBall]:
     """Σ_j weight_j e^{ik·angle_j} for k = 0 … count: k = giant·size + baby, one matrix product."""
     if count == 0:
@@ -107,13 +130,14 @@ def power_sums(weights: Sequence[Ball], angles: Sequence[Ball], count: int) -> l
 def _turns(angle: Ball, number: int, weight: Ball | None) -> list[ComplexBall]:
     """weight·e^{ik·angle} for k < number."""
     turn = unit(angle)
-    turns: list[ComplexBall] = []
-    for k in range(number):
-        if k % _RESTART == 0:
-            fresh = unit(angle * k) if k else ComplexBall(1)
-            turns.append(fresh if weight is None else fresh * weight)
+    value = _ONE if weight is None else ComplexBall(weight)
+    turns = [value]
+    for k in range(1, number):
+        if k % _RESTART:
+            value = value * turn
         else:
-            turns.append(turns[-1] * turn)
+            value = unit(angle * k) if weight is None else unit(angle * k) * weight
+        turns.append(value)
     return turns
 
 

@@ -11,7 +11,7 @@ from flint import ctx
 
 from tightrope.numerics.balls import INFINITY, Ball, ComplexBall, ball, precision
 from tightrope.numerics.exact import near
-from tightrope.numerics.transforms.transform import Transform
+from tightrope.numerics.transforms.transform import ClosedTransform
 
 if TYPE_CHECKING:
     from tightrope.numerics.transforms.transform import Complexes, Floats
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["UnequalTransform"]
 
 
-class UnequalTransform(Transform):
+class UnequalTransform(ClosedTransform):
     """N(m₁, s₁²) against N(m₂, s₂²), s₁ ≠ s₂: with v = s₂² + s(s₂² − s₁²), finite for Re v > 0,
 
     M(s) = (s₂/s₁)^s · s₂·v^{−½} · e^{s(s+1)(m₁−m₂)²/2v}.
@@ -48,10 +48,11 @@ class UnequalTransform(Transform):
 
         at = np.asarray(t, dtype=np.float64)
         with np.errstate(all="ignore"):
-            result: Floats = self._logs(at + 0j).real
+            result: Floats = self.logs(at + 0j).real
         return np.where(self._floats[1] ** 2 + at * self._floats[3] > 0, result, math.inf)
 
-    def _logs(self, s: Complexes) -> Complexes:
+    def logs(self, s: Complexes) -> Complexes:
+        """The formula in floats."""
         import numpy as np
 
         _, s2, square, slope = self._floats
@@ -78,20 +79,13 @@ class UnequalTransform(Transform):
                 phi.append(exponent.exp() / (v / ball(v0)).sqrt())
             return phi
 
-    def float_line(self, t: float, eta: float, count: int) -> tuple[float, Complexes]:
-        """The same in floats."""
-        import numpy as np
-
-        logs = self._logs(t + 1j * eta * np.arange(count + 1))
-        return float(logs[0].real), logs - logs[0].real
-
     def decay(self, t: Fraction, y: Fraction) -> Ball:
         """|φ| itself, which falls: |v| rises, and Re s(s+1)/v is a constant and a positive multiple of 1/|v|²."""
         return self.at(t, y, [1])[0].abs_upper()
 
     def log_decay_floats(self, t: float, y: Floats) -> Floats:
         """The same in floats."""
-        logs: Floats = self._logs(t + 1j * y).real - float(self.log_floats([t])[0])
+        logs: Floats = self.logs(t + 1j * y).real - float(self.log_floats([t])[0])
         return logs
 
     def largest(self) -> Ball | None:

@@ -21,7 +21,7 @@ from flint import ctx
 
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import INFINITY, Ball, ComplexBall, ball, between, precision
-from tightrope.numerics.transforms.gauss import gauss, gauss_error
+from tightrope.numerics.gauss import gauss, gauss_error
 from tightrope.numerics.transforms.transform import power_sums
 from tightrope.numerics.windowed.bounds import HIGH, LOW, StepBounds, cdf
 from tightrope.numerics.windowed.panels import Panel, panels

@@ -15,7 +15,7 @@ from tightrope.numerics.windowed.start import near_call, near_reverse_call, near
 
 __all__ = ["WindowedSum"]
 
-_KEPT = 4
+_KEPT = 12
 _FINEST, _USUAL, _COARSE = 1e-15, 1e-10, 3e-8
 
 
@@ -60,6 +60,11 @@ class WindowedSum:
             apart = [self.estimate(x)[0] - near_reverse_call(*self._floats, x) for x in (first, last)]
             relative = max(min(*apart, 0.8) / 8, relative)
         return window_plan(self._floats, (first, last), level, relative, adding)
+
+    @searching
+    def even_plan(self, first: float, last: float, adding: bool = False) -> WindowPlan:
+        """A plan for every x between these, everywhere to the same share of the greater call at the first."""
+        return window_plan(self._floats, (first, last), self.estimate(first)[0], _USUAL, adding)
 
     @searching
     def rough_plan(self, x: float, level: float, adding: bool = False) -> WindowPlan:

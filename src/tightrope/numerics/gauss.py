@@ -20,7 +20,7 @@ def gauss(number: int) -> list[tuple[Ball, Ball]]:
     return _rule(number, -(-int(ctx.prec) // 64) * 64)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def _rule(number: int, bits: int) -> list[tuple[Ball, Ball]]:
     with precision(bits):
         return [Ball.legendre_p_root(number, k, weight=True) for k in range(number)]

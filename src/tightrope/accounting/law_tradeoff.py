@@ -1,0 +1,172 @@
+"""The trade-off curve of a loss at many false-positive rates: closed forms, or points of the profile shared by all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+from tightrope.curves.composed_loss import MOST_ATOMS, evaluator
+from tightrope.curves.concentrated import joint_failure
+from tightrope.curves.directions import Deltas, directions
+from tightrope.curves.finite_pair import FinitePair
+from tightrope.curves.loss import Loss, Parts, merged
+from tightrope.curves.normal_pair import NormalPair
+from tightrope.curves.pair import Call
+from tightrope.errors import NotCertified
+from tightrope.numerics.balls import Ball, ball, between, lower_float, precision, sharp, upper_float
+from tightrope.numerics.bound import Bound
+from tightrope.numerics.convex_points import ConvexPoints
+from tightrope.numerics.convex_search import enough, first_places, next_places
+from tightrope.numerics.exact import near
+from tightrope.numerics.normal import quantile, upper_tail
+from tightrope.numerics.real import largest
+from tightrope.numerics.sums.finite import FiniteSum
+from tightrope.numerics.valley import chord_bound, valley
+from tightrope.theorems import Source, theorem
+
+__all__ = ["neyman_pearson", "profile_to_tradeoff", "tradeoffs_of"]
+
+_BITS = 192
+_ROUNDS, _SMOOTH = 9, 3  # of asking for more points; of those the first for curves without corners
+
+Curve = Callable[[Fraction], Bound]  # the trade-off of one direction
+
+
+@theorem(of=Loss, gives=Bound, kind="equal", role="profile", source=Source("dong2022gaussian", "Prop. 2.12"))
+def profile_to_tradeoff(call: Call, fpr: Fraction) -> Bound:
+    """f(a) = sup over all real ε of 1 − δ(ε) − e^ε·a. Every ε gives a lower bound; chords around the best give an
+    upper one."""
+
+    def missed(x: float) -> Ball:
+        """δ(x) + e^x a, a convex function of e^x."""
+        point = Ball(x)
+        return call(point) + point.exp() * ball(fpr)
+
+    with precision(_BITS):
+        x = valley(missed)
+        lower = max(lower_float(1 - missed(x)), 0.0)
+        upper = chord_bound(lambda y: missed(y) - 1, x)
+    guessing = Bound.rational(1 - fpr).upper
+    return Bound(lower, max(guessing if upper is None else min(upper, guessing), lower))
+
+
+@theorem(
+    of=FinitePair,
+    gives=Bound,
+    kind="equal",
+    role="profile",
+    source=Source("dong2022gaussian", "Sec. 2.1: Neyman and Pearson"),
+)
+def neyman_pearson(atoms: FiniteSum, fpr: Fraction) -> Ball:
+    """The best test takes outcomes in the order of their loss until the false positives are spent, the last in part."""
+    listed = atoms.atoms(MOST_ATOMS)
+    assert listed is not None
+    missed, left, last = 1 - atoms.infinite(), ball(fpr), Ball(0)
+    for value, mass in sorted(listed, key=lambda atom: atom[0].mid(), reverse=True):
+        cost = mass * (-value).exp()
+        share = (left / cost).min(Ball(1)) if cost > 0 else Ball(1)
+        missed, left, last = missed - mass * share, (left - cost).max(Ball(0)), value.mid()
+        if left.is_zero():
+            break
+    # The test just built is attained, whatever the order; no test beats the line through its last outcome.
+    return between((1 - atoms.call(last) - last.exp() * ball(fpr)).max(Ball(0)), missed.max(Ball(0)))
+
+
+def tradeoffs_of(law: Loss, fprs: Sequence[Fraction]) -> list[Bound | None]:
+    """The lesser trade-off of both directions at each rate; None where nothing was certified."""
+    ends = {Fraction(0): _at_zero(law), Fraction(1): Bound(0.0, 0.0)}
+    inside = [a for a in fprs if a not in ends]
+    curves = [_closed(parts) for parts in law.directions]
+    known = [curve for curve in curves if curve is not None]
+    if len(known) == len(curves):
+        found = [_lesser([curve(a) for curve in known]) for a in inside]
+    else:
+        found = _Tables(law).at(inside) if inside else []
+    values = {**dict(zip(inside, found, strict=True)), **ends}
+    return [values[a] for a in fprs]
+
+
+def _at_zero(law: Loss) -> Bound:
+    """The best ε runs to ∞: what remains is the mass that gives the record away."""
+    leaks = [joint_failure([(pair.infinite(), n) for pair, n in parts]) for parts in law.directions]
+    return Bound.around(sharp(lambda: 1 - largest(leaks).ball()), 0.0, 1.0)
+
+
+def _lesser(bounds: Sequence[Bound]) -> Bound:
+    return Bound(min(b.lower for b in bounds), min(b.upper for b in bounds))
+
+
+def _closed(parts: Parts) -> Curve | None:
+    """The trade-off function of one direction where δ is a closed form or an exact sum."""
+    if all(isinstance(pair, FinitePair) for pair, _ in parts):
+        atoms = FiniteSum([(pair.law, n) for pair, n in parts if isinstance(pair, FinitePair)])
+        if atoms.exact and atoms.atoms(MOST_ATOMS) is not None:
+            return lambda a: Bound.around(sharp(lambda: neyman_pearson(atoms, a)), 0.0, 1.0)
+    whole = merged(parts)
+    if len(whole) == 1 and isinstance(whole[0][0], NormalPair):
+        mu = whole[0][0].mu
+        return lambda a: Bound.around(sharp(lambda: upper_tail(mu() + quantile(ball(a)))), 0.0, 1.0)  # G_μ
+    try:
+        call = evaluator(parts).call
+    except NotCertified:
+        return None
+    return lambda a: profile_to_tradeoff(call, a)
+
+
+class _Tables:
+    """Points of δ in both directions. Below 0, δ(−ε) = 1 − e^{−ε} + e^{−ε}·δ'(ε) with the δ' of the other direction."""
+
+    def __init__(self, law: Loss) -> None:
+        self._deltas: tuple[Deltas, ...] = directions(law)
+        self._tables = [ConvexPoints() for _ in self._deltas]
+
+    def at(self, fprs: Sequence[Fraction]) -> list[Bound | None]:
+        """The lesser of both directions at each rate."""
+        for i in range(len(self._tables)):
+            self._ask([(i, 0.0)])
+        heights = [table.heights[0] if table.places else None for table in self._tables]
+        if None in heights:
+            return [None] * len(fprs)
+        tops = [height for height in heights if height is not None]
+        self._ask([(i, x) for i, top in enumerate(tops) for a in fprs for x in first_places(top, near(a))])
+        for turn in range(_ROUNDS):
+            wanted = [
+                (i, x)
+                for i, (table, top) in enumerate(zip(self._tables, tops, strict=True))
+                for a in fprs
+                if not enough(table, near(a), _width(table, a))
+                for x in next_places(table, top, near(a), late=turn >= _SMOOTH)
+            ]
+            if not self._ask(wanted):
+                break
+        return [_lesser([_missed(table, a) for table in self._tables]) for a in fprs]
+
+    def _ask(self, wanted: Sequence[tuple[int, float]]) -> bool:
+        """Add these points (direction, ε), all that one engine answers at once; whether any was found."""
+        some = False
+        for i, deltas in enumerate(self._deltas):
+            mirrored = len(self._deltas) - 1 - i  # the direction whose points below 0 these are too
+            points = {x for j, x in wanted if j == i and x >= 0} | {-x for j, x in wanted if j == mirrored and x < 0}
+            order = sorted(points)
+            for x, value in zip(order, deltas([Fraction(x) for x in order]) if order else [], strict=True):
+                if value is None:
+                    continue
+                some = True
+                self._tables[i].add(x, value)
+                with precision(_BITS):
+                    self._tables[mirrored].add(-x, (1 - value) * -(Ball(-x).exp()) + 1)
+        return some
+
+
+def _width(table: ConvexPoints, a: Fraction) -> float:
+    low, high = table.least(a)
+    with precision(_BITS):
+        return float((high - low).mid())
+
+
+def _missed(table: ConvexPoints, a: Fraction) -> Bound:
+    """1 − the least of δ + e^ε·a; never more than guessing misses."""
+    low, high = table.least(a)
+    with precision(_BITS):
+        lower, upper = max(lower_float(1 - high), 0.0), upper_float(1 - low)
+    return Bound(lower, max(min(upper, Bound.rational(1 - a).upper), lower))

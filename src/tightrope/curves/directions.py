@@ -1,0 +1,76 @@
+"""Each direction of a loss by itself: δ(ε) at many ε ≥ 0 at once, by whatever engine is at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+
+from tightrope.curves.composed_loss import loss_has_profile
+from tightrope.curves.engines.contour_profile import transforms
+from tightrope.curves.engines.even_direction import blurred_direction, contour_direction
+from tightrope.curves.engines.windowed_profile import rare, windowed_directions
+from tightrope.curves.loss import Loss
+from tightrope.curves.profile import within_unit
+from tightrope.curves.sampled.draws import has_draws
+from tightrope.curves.sampled.glued import split_glued_profile
+from tightrope.errors import NotCertified
+from tightrope.numerics.balls import Ball
+from tightrope.numerics.contour.blurred import BlurredSum
+from tightrope.numerics.contour.integral import ContourSum
+
+__all__ = ["Deltas", "directions"]
+
+Deltas = Callable[[Sequence[Fraction]], list[Ball | None]]
+
+
+def directions(loss: Loss) -> tuple[Deltas, ...]:
+    """For each direction of the loss a function that encloses its δ at many ε ≥ 0, None where it gave up."""
+    windowed = windowed_directions(loss)
+    found = []
+    for i in range(len(loss.directions)):
+        found.append(_Ways(loss, i, None if windowed is None else windowed[i].deltas).deltas)
+    return tuple(found)
+
+
+class _Ways:
+    """The ways to one direction, the quickest first; each is made when those before it gave up."""
+
+    def __init__(self, loss: Loss, number: int, windowed: Deltas | None) -> None:
+        self._more = _ways(loss, number, windowed)
+        self._made: list[Deltas] = []
+
+    def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
+        """At each ε by the first way that succeeds."""
+        found: dict[Fraction, Ball | None] = dict.fromkeys(sorted(epsilons))
+        for way in self._all():
+            left = [x for x, value in found.items() if value is None]
+            if not left:
+                break
+            found.update(zip(left, way(left), strict=True))
+        return [None if (value := found[x]) is None else within_unit(value) for x in epsilons]
+
+    def _all(self) -> Iterator[Deltas]:
+        yield from self._made
+        for way in self._more:
+            self._made.append(way)
+            yield way
+
+
+def _ways(loss: Loss, number: int, windowed: Deltas | None) -> Iterator[Deltas]:
+    parts = loss.directions[number]
+    known = None if has_draws(loss) else transforms(parts)
+    if windowed is not None and rare(loss):
+        yield windowed
+    if known is not None and any(pair.decays for pair, _ in parts):
+        yield contour_direction(ContourSum(known)).deltas
+    if windowed is not None and not rare(loss):
+        yield windowed
+    split = None if known is None else split_glued_profile(loss)
+    if split is not None:
+        yield contour_direction(split.sums[0]).deltas
+    if known is not None:
+        yield blurred_direction(BlurredSum(known)).deltas
+    try:
+        yield loss_has_profile(Loss(parts)).deltas  # a law taken to be its own reverse has one direction only
+    except NotCertified:
+        return

@@ -1,0 +1,147 @@
+"""The profile of few steps of any law, by two laws on a lattice that enclose it.
+
+The last resort between closed forms and Rényi: it needs no transform, only how much P and Q put on cells of loss.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from tightrope.curves.concentrated import joint_failure
+from tightrope.curves.loss import Loss, merged
+from tightrope.curves.profile import Profile, Witness, within_unit
+from tightrope.errors import NotCertified
+from tightrope.numerics.balls import Ball, ball, lower_float, precision, sharp, upper_float
+from tightrope.numerics.bound import Bound
+from tightrope.numerics.grid.lattice_laws import Lattice
+from tightrope.numerics.grid.search import GridDirection
+from tightrope.numerics.grid.total import GridPlan
+from tightrope.numerics.real import Real, largest, total
+
+_STEPS = tuple(10.0**k for k in range(-11, -3))  # relative distances at which an end is proved
+_MOST = 3000  # steps beyond which a grid is not fine enough to be worth its time
+
+
+@dataclass(frozen=True, eq=False)
+class GridProfile(Profile):
+    """One product of laws for each direction, the largest loss and the mass at ∞ of each."""
+
+    directions: tuple[GridDirection, ...]
+    tops: tuple[Real, ...]
+    leak: Real
+
+    def find(self, epsilon: Fraction) -> Witness:
+        """A fine grid for the direction that seems to cost more, a coarse one for the other."""
+        if epsilon < 0:
+            raise NotCertified("a grid of losses", "ε is negative")
+        x = float(epsilon)
+        live = [i for i in range(len(self.directions)) if not self._beyond(i, epsilon)]
+        if not live:
+            return {"direction": 0, "other": {}}
+        coarse = {i: self.directions[i].planned(x, fine=False) for i in live}
+        value = {i: upper_float(self.directions[i].grid(coarse[i]).upper(x)) for i in live}
+        worse = max(live, key=lambda i: value[i])
+        return self._witness(x, worse, self.directions[worse].planned(x), epsilon)
+
+    def _witness(self, x: float, worse: int, plan: GridPlan, epsilon: Fraction) -> Witness:
+        witness: Witness = {"direction": worse, **_written(plan), "other": {}}
+        level = self.directions[worse].grid(plan).lower(x)
+        for i, direction in enumerate(self.directions):
+            if i == worse or epsilon == 0 or self._beyond(i, epsilon):  # at 0 both directions are equal
+                continue
+            other = direction.planned(x, fine=False)
+            if not direction.grid(other).upper(x) <= level:
+                other = direction.planned(x)
+            witness["other"] = _written(other)
+        return witness
+
+    def _beyond(self, direction: int, epsilon: Fraction) -> bool:
+        """Whether no loss of this direction is as large as ε."""
+        top = self.tops[direction]
+        if top.infinite:
+            return False
+        with precision(80):
+            return bool(ball(epsilon) >= top.ball())
+
+    def prove(self, epsilon: Fraction, witness: Witness) -> Ball:
+        """The larger of both directions, each between the ends of its grid."""
+        worse = int(witness["direction"])
+        if not 0 <= worse < len(self.directions) or epsilon < 0:
+            raise NotCertified("the worse direction", f"there is no direction {worse}")
+        value = self._value(worse, epsilon, witness)
+        for i in range(len(self.directions)):
+            if i != worse and epsilon > 0:
+                other = self._value(i, epsilon, witness["other"])
+                with precision(100):
+                    value = value.max(other)
+        return within_unit(value)
+
+    def _value(self, direction: int, epsilon: Fraction, witness: Witness) -> Ball:
+        if self._beyond(direction, epsilon):
+            return Ball(0)
+        grid = self.directions[direction].grid(_plan(witness))
+        with precision(100):
+            at = ball(epsilon)
+            low, high = max(lower_float(at), 0.0), upper_float(at)  # δ falls in ε
+            return grid.lower(high).union(grid.upper(low))
+
+    def epsilon(self, delta: Fraction) -> tuple[Bound, Witness]:
+        """Solve on ever finer grids; each end is proved where it is returned."""
+        with precision(160):
+            leak = sharp(self.leak.ball)
+            if leak >= ball(delta):
+                return Bound(math.inf if leak > ball(delta) else 0.0, math.inf), {}
+        goal = math.log(delta.numerator) - math.log(delta.denominator)
+        rough = [direction.located(goal, fine=False) for direction in self.directions]
+        worse = max(range(len(rough)), key=lambda i: rough[i].upper)
+        found = self.directions[worse].located(goal)
+        if not found.upper > 0:
+            witness = self.find(Fraction(0))
+            if not self.meets(Fraction(0), delta, witness):
+                raise NotCertified("the exact profile", "ε is too close to 0 to be told from it")
+            return Bound(0.0, 0.0), witness
+        witness = self._witness(found.upper, worse, found.plan, Fraction(found.upper))
+        above = (found.upper * (1 + step) for step in _STEPS)
+        below = (found.lower * (1 - step) for step in _STEPS)
+        upper = next((x for x in above if self.meets(Fraction(x), delta, witness)), None)
+        if upper is None:
+            raise NotCertified("the exact profile", f"no grid proved an ε near {found.upper:.6g}")
+        lower = next((x for x in below if self.needs(Fraction(x), delta, witness)), 0.0) if found.lower > 0 else 0.0
+        return Bound(lower, upper), witness
+
+
+def _written(plan: GridPlan) -> Witness:
+    return {
+        "step": plan.lattices[0].step,
+        "ranges": [[lattice.first, lattice.last] for lattice in plan.lattices],
+        "tilt": plan.tilt,
+        "start": plan.start,
+        "length": plan.length,
+        "above": plan.above,
+        "below": plan.below,
+    }
+
+
+def _plan(witness: Witness) -> GridPlan:
+    step = Fraction(witness["step"])
+    lattices = tuple(Lattice(step, int(first), int(last)) for first, last in witness["ranges"])
+    start, length = int(witness["start"]), int(witness["length"])
+    return GridPlan(
+        lattices, Fraction(witness["tilt"]), start, length, Fraction(witness["above"]), Fraction(witness["below"])
+    )
+
+
+def grid_profile(loss: Loss) -> GridProfile | None:
+    """For losses whose parts all give cells, and few enough of them; None for others."""
+    directions, tops, leaks = [], [], []
+    for parts in loss.directions:
+        found = [(pair.cells(), copies) for pair, copies in merged(parts)]
+        known = tuple((law, copies) for law, copies in found if law is not None)
+        if len(known) < len(found) or not known or sum(copies for _, copies in known) > _MOST:
+            return None
+        directions.append(GridDirection(known))
+        tops.append(total([(pair.largest(), copies) for pair, copies in parts]))
+        leaks.append(joint_failure([(pair.infinite(), copies) for pair, copies in parts]))
+    return GridProfile(tuple(directions), tuple(tops), largest(leaks))

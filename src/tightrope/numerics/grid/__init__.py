@@ -1,0 +1,1 @@
+"""Few steps of any law: losses gathered in cells, convolved in floats whose errors are proved."""

@@ -1,0 +1,81 @@
+"""A law of the loss cut into cells: how much P and Q put between two losses, in floats with proved errors.
+
+``edges`` are rising losses e_0 < … < e_{n−1}. Cell 0 is everything below e_0, cell i lies between e_{i−1} and e_i, and
+cell n is everything above e_{n−1}. A law may move its edges a little, as long as it says by how much (``slack``); it
+must use the same moved edges for P and for Q.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tightrope.numerics.real import ZERO, Real
+
+Floats: TypeAlias = NDArray[np.float64]
+
+UNIT = 2.0**-53  # half the distance from 1 to the next float
+
+
+@dataclass(frozen=True)
+class Cells:
+    """P[cell] is in [p_low, p_high], Q[cell] in [q_low, q_high]; every loss in cell i is at least e_{i−1} − slack and at
+    most e_i + slack."""
+
+    p_low: Floats
+    p_high: Floats
+    q_low: Floats
+    q_high: Floats
+    slack: float
+
+
+@dataclass(frozen=True)
+class Atom:
+    """P puts ``mass`` on one finite loss."""
+
+    loss: Real
+    mass: Real
+
+
+class CellLaw(ABC):
+    """The law of L = ln dP/dQ: a part that is cut into cells, atoms beside it, and P's mass at +∞.
+
+    Q's masses follow: e^{−loss}·mass for an atom. Q's mass where P has none is never needed.
+    """
+
+    @abstractmethod
+    def cells(self, edges: Floats) -> Cells:
+        """The masses of the part without atoms: len(edges) + 1 cells."""
+
+    def atoms(self) -> list[Atom]:
+        """The atoms, which ``cells`` leaves out."""
+        return []
+
+    def infinite(self) -> Real:
+        """P's mass at +∞, which ``cells`` leaves out."""
+        return ZERO
+
+
+@dataclass(frozen=True)
+class Atoms(CellLaw):
+    """A law of finitely many losses."""
+
+    listed: tuple[Atom, ...]
+    leak: Real = ZERO
+
+    def cells(self, edges: Floats) -> Cells:
+        """Nothing beside the atoms."""
+        nothing = np.zeros(edges.size + 1)
+        return Cells(nothing, nothing, nothing, nothing, 0.0)
+
+    def atoms(self) -> list[Atom]:
+        """All there is."""
+        return list(self.listed)
+
+    def infinite(self) -> Real:
+        """The mass at +∞."""
+        return self.leak

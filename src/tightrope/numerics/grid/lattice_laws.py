@@ -1,0 +1,164 @@
+"""Two laws on a lattice around a law in cells: one that certainly gives more, one that certainly gives less.
+
+A pair of measures gives more if P grows or Q falls anywhere, and less the other way round; so rounding is paid by moving the
+masses. Both laws are lists of P-masses on points x_i = step·i, moved by one small ``offset``; Q's masses follow from them.
+
+*More*: the part of the law between two points is split onto them so that both its masses stay, since (1 − e^{x−l})₊ is convex in
+e^{−l} (``sums/gridded.py``). *Less*: outcomes whose losses lie around one point are made one outcome, whose loss ln P/Q is close to
+that point if the edges are chosen well: its error is of second order in the step, too. Where it falls short, the offset pays
+for all points, or the mass moves one point down.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tightrope.numerics.balls import Ball, ball, lower_float, precision, upper_float
+from tightrope.numerics.grid.cells import UNIT, CellLaw, Floats
+from tightrope.numerics.grid.exponentials import EXP_ERROR, exponentials
+
+Places: TypeAlias = NDArray[np.int64]
+
+_SNAP = 2e-3  # steps: an atom this close to a point is taken as on it, and the offset pays
+_ROUNDS = 2  # of improving the edges
+_WORST = 0.3  # steps by which an edge may be moved
+_SAFE = 16 * UNIT + EXP_ERROR  # of every product of a mass and an exponential below
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """Points step·i for first ≤ i ≤ last; the step has few bits, so that every point is a float."""
+
+    step: Fraction
+    first: int
+    last: int
+
+    def places(self) -> Places:
+        """The numbers of the points."""
+        return np.arange(self.first, self.last + 1, dtype=np.int64)
+
+    def points(self) -> Floats:
+        """The points."""
+        return np.asarray(self.places() * float(self.step), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class LatticeLaw:
+    """P-masses on the points step·place, all moved by ``offset``, and what lies above them: a mass at +∞, or P and Q."""
+
+    places: Places
+    masses: Floats
+    offset: float
+    infinite: float
+    under_q: float = 0.0  # Q's mass where ``infinite`` is P's
+
+
+def greater_law(law: CellLaw, lattice: Lattice) -> LatticeLaw:
+    """A law whose hockey-sticks, and those of its products, are at least as large."""
+    points, step = lattice.points(), ball(lattice.step)
+    cells = law.cells(points)
+    slack = cells.slack
+    with precision(80):
+        width = lower_float(-(-step).expm1())
+    p, q = cells.p_high[1:], cells.q_low[1:]
+    # With the points moved by the slack the upper share is (p − e^{x−slack}·q)/(1 − e^{−step}); the step after the last is ∞.
+    up = (p - exponentials(points) * q * (1 - slack - _SAFE)) * (1 + 4 * UNIT)
+    up[:-1] *= (1 + 4 * UNIT) / width
+    up = np.clip(up, 0.0, p)
+    masses = (p - up) * (1 + 2 * UNIT)
+    masses[1:] += up[:-1]
+    masses[0] += cells.p_high[0]
+    beyond = Ball(float(up[-1]))
+    for atom in law.atoms():
+        with precision(80):
+            mass, place = atom.mass.ball(), atom.loss.ball() / step
+            at = math.floor(float(place.mid()) + _SNAP)
+            rest = place - at  # −_SNAP or more, below 1
+            if rest <= 0 or float(rest.mid()) <= _SNAP:
+                slack, share = max(slack, upper_float(rest.max(Ball(0)) * step)), Ball(1)
+            else:
+                share = (step * (1 - rest)).expm1() / step.expm1()
+            if at >= lattice.last:  # between the last point and ∞
+                share = ((points[-1] - atom.loss.ball()).exp() * (1 - Ball(_SNAP))).min(Ball(1))
+                beyond += mass * (1 - share)
+            for where, part in ((at, share), (at + 1, 1 - share)):
+                if where <= lattice.last or part is share:
+                    masses[min(max(where, lattice.first), lattice.last) - lattice.first] += upper_float(mass * part)
+    with precision(80):
+        infinite = upper_float(law.infinite().ball() + beyond)
+    return LatticeLaw(lattice.places(), masses * (1 + 8 * UNIT), slack, infinite)
+
+
+def lesser_law(law: CellLaw, lattice: Lattice, tilt: float) -> LatticeLaw:
+    """A law whose hockey-sticks, and those of its products, are at most as large; the tilt says which masses matter."""
+    points, step = lattice.points(), float(lattice.step)
+    edges = points + step / 2
+    for _ in range(_ROUNDS):
+        cells = law.cells(edges)
+        short = _shortfall(cells.p_low[:-1], cells.q_high[:-1], points)
+        moved = np.clip((short[:-1] + short[1:]) / 2, -_WORST * step, _WORST * step)
+        edges[:-1] = np.clip(edges[:-1] + moved, points[:-1] + step * 0.05, points[1:] - step * 0.05)
+    cells = law.cells(edges)
+    p, q = cells.p_low[:-1], cells.q_high[:-1]
+    atoms, worst, above = _atoms(law, lattice)
+    offset = max(worst, _offset(_shortfall(p, q, points), p, points, step, tilt))
+    # Since e^offset ≥ 1 + offset, the loss of such a cell is at least its point less the offset.
+    held = p * (1 + offset) >= exponentials(points) * q * (1 + _SAFE)
+    lower = ~held & (p * (1 + offset) >= exponentials(points - step) * q * (1 + _SAFE))
+    masses = np.where(held, p, 0.0) + atoms
+    places, some = lattice.places(), np.flatnonzero(lower[1:]) + 1
+    with precision(80):
+        infinite = lower_float(law.infinite().ball() + Ball(float(cells.p_low[-1])) + above[0])
+        under_q = upper_float(Ball(float(cells.q_high[-1])) + above[1])
+    return LatticeLaw(
+        np.concatenate([places, places[some] - 1]),
+        np.concatenate([masses, p[some]]) * (1 - 4 * UNIT),
+        -offset,
+        max(infinite, 0.0),
+        under_q,
+    )
+
+
+def _shortfall(p: Floats, q: Floats, points: Floats) -> Floats:
+    """By how much the loss of each merged cell is below its point, in floats; 0 where a cell is all but empty."""
+    some = (p > 1e-290) & (q > 1e-290)
+    ratio = np.where(some, p, 1.0) / np.where(some, q, 1.0)
+    return np.where(some, points - np.log(ratio), 0.0)
+
+
+def _offset(short: Floats, p: Floats, points: Floats, step: float, tilt: float) -> float:
+    """Where paying for all points costs about as much as moving those that fall short further: in floats."""
+    weights = p * np.exp(np.minimum(tilt * points, 600.0))
+    total = float(weights.sum())
+    if not total > 0:
+        return 4 * _SAFE
+    order = np.argsort(short)[::-1]
+    worse = np.cumsum(weights[order]) / total  # the weight of the cells at least as short
+    costs = np.maximum(short[order], 0.0)[1:] + step * worse[:-1]
+    cost = float(np.maximum(short[order[0]], 0.0))
+    if costs.size and float(costs.min()) < cost:
+        cost = float(np.maximum(short[order[1 + int(np.argmin(costs))]], 0.0))
+    return cost * (1 + 1e-6) + 4 * _SAFE
+
+
+def _atoms(law: CellLaw, lattice: Lattice) -> tuple[Floats, float, tuple[Ball, Ball]]:
+    """The atoms moved down to points, by how much the points must move down too, and P and Q of those above the points."""
+    masses, worst, above = np.zeros(lattice.last - lattice.first + 1), 0.0, (Ball(0), Ball(0))
+    for atom in law.atoms():
+        with precision(80):
+            mass, loss = atom.mass.ball(), atom.loss.ball()
+            place = loss / ball(lattice.step)
+            at = math.floor(float(place.mid()) + _SNAP)
+            if at > lattice.last:
+                above = (above[0] + mass, above[1] + mass * (-loss).exp())
+                continue
+            worst = max(worst, upper_float((at - place).max(Ball(0)) * ball(lattice.step)))
+        if at >= lattice.first:
+            masses[at - lattice.first] += max(lower_float(mass), 0.0)
+    return masses, worst, above

@@ -1,0 +1,178 @@
+"""Where to look: step, range, tilt and window of a grid for a product of laws. Floats only; nothing here is proved.
+
+A coarse picture of each law, a thousand cells from 10⁻⁹ to 450 on both sides of 0, says where its losses are. A loss far above ε
+is certain loss but for e^ε times its mass under Q, which both laws of a grid keep; so the lattice of a step ends (``cap``) where the
+other steps can hardly bring the sum below ε again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from tightrope.errors import NotCertified
+from tightrope.numerics.grid.cells import CellLaw, Floats
+from tightrope.numerics.grid.lattice_laws import Lattice
+from tightrope.numerics.grid.total import GridPlan
+
+_COARSE = 600
+_HIGHEST = 450.0
+_RISING = np.geomspace(1e-3, 1e4, 141)
+_TILTS = np.concatenate([-_RISING[100::-1], [0.0], _RISING])
+_FIRST = 102  # the place of the least positive tilt
+_LEFT = 1e-9  # of δ: what may be left to bounds
+_NOISE = 1e-12  # about the error of a convolution of a few numbers
+_STEEP = 400.0  # the largest tilt times a loss
+_BITS = 5  # of the tilts
+_STEP_BITS = 26
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Losses and P-masses of one law in rising order, coarsely."""
+
+    losses: Floats
+    masses: Floats
+    copies: int
+    atoms: tuple[float, ...] = ()
+
+    def log_moments(self, tilts: Floats, low: float = -math.inf, cap: float = math.inf) -> Floats:
+        """ln E[e^{tL}] for every tilt, losses beyond the two ends taken as there."""
+        with np.errstate(divide="ignore"):
+            exponents = np.log(self.masses) + tilts[:, None] * np.clip(self.losses, low, cap)
+        top = exponents.max(axis=1)
+        return np.asarray(top + np.log(np.exp(exponents - top[:, None]).sum(axis=1)))
+
+
+def picture(law: CellLaw, copies: int) -> Picture:
+    """The law in a thousand cells."""
+    side = np.geomspace(1e-9, _HIGHEST, _COARSE)
+    edges = np.concatenate([-side[::-1], [0.0], side])
+    cells = law.cells(edges)
+    p, q = cells.p_high, cells.q_high
+    some = (p > 1e-290) & (q > 1e-290)
+    middle = np.concatenate([[edges[0]], (edges[1:] + edges[:-1]) / 2, [edges[-1]]])[some]
+    spread = np.concatenate([[1.0], np.diff(edges), [_HIGHEST]])[some]
+    losses = np.clip(np.log(p[some] / q[some]), middle - spread, middle + spread)  # of tiny cells rounding hides the loss
+    atoms = law.atoms()
+    places = tuple(float(atom.loss.ball().mid()) for atom in atoms)
+    losses = np.concatenate([losses, places])
+    masses = np.concatenate([p[some], [float(atom.mass.ball().mid()) for atom in atoms]])
+    order = np.argsort(losses, kind="stable")
+    return Picture(losses[order], masses[order], copies, places)
+
+
+def rough_epsilon(pictures: Sequence[Picture], goal: float) -> float:
+    """Where Chernoff's bound is e^goal: an overestimate of ε."""
+    total = np.sum([one.copies * one.log_moments(_RISING) for one in pictures], axis=0)
+    constants = _RISING * np.log(_RISING) - (1 + _RISING) * np.log1p(_RISING)
+    return float(np.min((total + constants - goal) / _RISING))
+
+
+def rough_level(pictures: Sequence[Picture], epsilon: float) -> float:
+    """ln of Chernoff's bound at ε: an overestimate of ln δ."""
+    total = np.sum([one.copies * one.log_moments(_RISING) for one in pictures], axis=0)
+    constants = _RISING * np.log(_RISING) - (1 + _RISING) * np.log1p(_RISING)
+    return min(float(np.min(total + constants - _RISING * epsilon)), 0.0)
+
+
+def grid_plan(pictures: Sequence[Picture], epsilon: float, level: float, length: int) -> GridPlan:
+    """The grid of this length for δ(ε) ≈ e^level: the tilt with the narrowest window of those that floats can bear."""
+    cap = _cap(pictures, epsilon, level)
+    rising = np.sum([one.copies * one.log_moments(_RISING, cap=cap) for one in pictures], axis=0)
+    best = float(_RISING[int(np.argmin(rising - _RISING * epsilon))])
+    lows = [_low(one, best, cap) for one in pictures]
+    clipped = [one.copies * one.log_moments(_TILTS, low, cap) for one, low in zip(pictures, lows, strict=True)]
+    total = np.sum(clipped, axis=0)
+    height = total - _TILTS * epsilon - level  # ln of what a sum of 1 stands for, in δ
+    noise = math.log(_LEFT * 100 / _NOISE) - math.log(sum(one.copies for one in pictures))
+    positive = (_TILTS > 0) & (_TILTS * max(cap, 1e-300) < _STEEP)
+    bearable = np.flatnonzero((height <= max(noise, float(height[positive].min()) + 0.7)) & positive)
+    lowest = sum(one.copies * low for one, low in zip(pictures, lows, strict=True))
+    steep = _STEEP / max(cap, -min(lows), 1e-300)
+    windows = [_window(total, int(i), height[i], lowest, steep) for i in bearable]
+    chosen = min(windows, key=lambda window: window.top - window.bottom)
+    bottom = min(chosen.bottom, epsilon - 1e-3 * abs(epsilon))
+    top = max(chosen.top, epsilon + 1e-3 * abs(epsilon))
+    step = _step((top - bottom) / (0.95 * length), pictures)
+    lattices = []
+    for one, low in zip(pictures, lows, strict=True):
+        last = math.ceil(min(cap, float(one.losses[-1])) / step) + 1
+        lattices.append(Lattice(step, max(math.floor(low / step) - 2, last - length + 2), last))
+    start = math.floor(bottom / step) - 3
+    least = sum(one.copies * lattice.first for one, lattice in zip(pictures, lattices, strict=True))
+    start = least if least > start - length // 25 else start
+    return GridPlan(tuple(lattices), _short(chosen.tilt), start, length, _short(chosen.above, True), _short(chosen.below))
+
+
+def _cap(pictures: Sequence[Picture], epsilon: float, level: float) -> float:
+    """From where on the other steps bring a sum below ε with a chance that is nothing beside δ."""
+    total = np.sum([one.copies * one.log_moments(-_RISING) for one in pictures], axis=0)
+    losses = np.concatenate([one.losses for one in pictures])
+    tried = np.unique(losses[losses > epsilon])
+    beyond = np.zeros(tried.size)
+    for one in pictures:
+        after = np.append(np.cumsum(one.masses[::-1])[::-1], 0.0)
+        beyond += one.copies * after[np.searchsorted(one.losses, tried, side="left")]
+    with np.errstate(divide="ignore"):
+        costs = np.log(beyond) + np.min(total[:, None] - np.outer(_RISING, tried - epsilon), axis=0).clip(max=0.0)
+    enough = np.flatnonzero(costs < level + math.log(_LEFT))
+    return float(tried[enough[0]]) if enough.size else float(losses.max())
+
+
+@dataclass(frozen=True)
+class Window:
+    """A tilt, and what is then left to bounds."""
+
+    tilt: float
+    bottom: float
+    top: float
+    below: float
+    above: float
+
+
+def _window(total: Floats, place: int, height: float, lowest: float, steep: float) -> Window:
+    """Such that what is outside is below _LEFT of δ; no sum is below ``lowest``."""
+    tilt = float(_TILTS[place])
+    left = math.log(_LEFT) - max(height, 0.0)
+    gaps, gains = _TILTS - tilt, total - total[place]
+    up = np.flatnonzero((gaps > 0.02 * tilt) & (steep > _TILTS))
+    down = np.flatnonzero((gaps < -0.02 * tilt) & (-steep < _TILTS))
+    if not up.size or not down.size:
+        return Window(tilt, -math.inf, math.inf, math.nan, math.nan)
+    tops, bottoms = (gains[up] - left) / gaps[up], (gains[down] - left) / gaps[down]
+    high, low = int(np.argmin(tops)), int(np.argmax(bottoms))
+    bottom = max(float(bottoms[low]), lowest)
+    return Window(tilt, bottom, float(tops[high]), float(_TILTS[down[low]]), float(_TILTS[up[high]]))
+
+
+def _low(one: Picture, tilt: float, cap: float) -> float:
+    """Below which a loss no longer matters."""
+    with np.errstate(divide="ignore"):
+        weights = np.log(one.masses) + tilt * np.minimum(one.losses, cap)
+    share = np.cumsum(np.exp(weights - weights.max()))
+    place = int(np.searchsorted(share, share[-1] * _LEFT / one.copies))
+    least = float(one.losses[0])
+    return float(one.losses[place - 1]) if place > 0 else least - 0.1 * abs(least)  # a coarse cell reaches further down
+
+
+def _step(least: float, pictures: Sequence[Picture]) -> Fraction:
+    """A step not below ``least``; if there is one atom but for 0 and its mirror image, one on whose lattice it lies."""
+    atoms = {abs(place) for one in pictures for place in one.atoms if place}
+    top = max(atoms, default=0.0)
+    if top > least > 0 and top - min(atoms) <= 1e-12 * top:
+        return _short(top / math.floor(top / least), up=True, bits=_STEP_BITS)
+    return _short(least, up=True)
+
+
+def _short(x: float, up: bool = False, bits: int = _BITS) -> Fraction:
+    """A dyadic number of few bits near x, not below it or not above."""
+    if not math.isfinite(x):
+        raise NotCertified("a grid of losses", "no tilt bounds its window")
+    mantissa, exponent = math.frexp(x)
+    scaled = mantissa * 2**bits
+    return Fraction(math.ceil(scaled) if up else math.floor(scaled)) * Fraction(2) ** (exponent - bits)

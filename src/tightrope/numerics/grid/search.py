@@ -1,0 +1,144 @@
+"""How fine a grid must be: small grids find ε, or δ, and the distance of their ends says how many points are needed.
+
+Both ends err by about the square of the step, so four times the points close the gap sixteenfold. Floats choose; the ends of
+every grid are proved.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from tightrope.errors import NotCertified
+from tightrope.numerics.balls import Ball, precision
+from tightrope.numerics.grid.cells import CellLaw
+from tightrope.numerics.grid.plan import Picture, grid_plan, picture, rough_epsilon, rough_level
+from tightrope.numerics.grid.total import LONGEST, GridPlan, GridSum
+
+SMALL = 2**12
+_GOAL = 5e-7  # relative distance of the ends of ε that is aimed at
+_ENOUGH = 1e-6
+_GROWTH = 8  # at most, from one grid to the next: coarse ones overstate the gap
+_REPLANS = 6
+_SETTLED = 0.02
+_EVALUATIONS = 40
+_KEPT = 4  # grids that are remembered
+
+
+@dataclass(frozen=True)
+class Located:
+    """A plan, and the two ε between which δ(ε) is as asked for, in floats."""
+
+    plan: GridPlan
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True, eq=False)
+class GridDirection:
+    """The product of laws in one direction."""
+
+    parts: tuple[tuple[CellLaw, int], ...]
+    _grids: OrderedDict[GridPlan, GridSum] = field(default_factory=OrderedDict)
+
+    def grid(self, plan: GridPlan) -> GridSum:
+        """The grid of a plan; the last few are remembered."""
+        if plan not in self._grids:
+            try:
+                self._grids[plan] = GridSum(self.parts, plan)
+            except ArithmeticError as wrong:
+                raise NotCertified("a grid of losses", f"it left the range of floats ({wrong})") from None
+            while len(self._grids) > _KEPT:
+                self._grids.popitem(last=False)
+        self._grids.move_to_end(plan)
+        return self._grids[plan]
+
+    def pictures(self) -> Sequence[Picture]:
+        """Each law, coarsely."""
+        try:
+            return [picture(law, copies) for law, copies in self.parts]
+        except ArithmeticError as wrong:
+            raise NotCertified("a grid of losses", f"a law is out of reach ({wrong})") from None
+
+    def located(self, goal: float, fine: bool = True) -> Located:
+        """Where ln δ(ε) is ``goal``; ``fine``: as closely as is worth while."""
+        pictures = self.pictures()
+        at = max(rough_epsilon(pictures, goal), 0.0)
+        found = self._solved(pictures, at, goal, SMALL)
+        for _ in range(_REPLANS):
+            if abs(found.upper - at) <= _SETTLED * at:
+                break
+            at = found.upper
+            found = self._solved(pictures, at, goal, SMALL)
+        while fine and found.upper > 0:
+            gap = 1 - found.lower / found.upper
+            length = _next_length(found.plan.length, gap)
+            if length == found.plan.length:
+                break
+            found = self._solved(pictures, found.upper, goal, length)
+        return found
+
+    def _solved(self, pictures: Sequence[Picture], at: float, goal: float, length: int) -> Located:
+        plan = grid_plan(pictures, at, goal, length)
+        grid = self.grid(plan)
+        end = float(plan.lattices[0].step) * (plan.start + plan.length - 4)
+        high = falling_root(lambda x: log_float(grid.upper(x)) - goal, at, float(plan.tilt), end)
+        low = falling_root(lambda x: log_float(grid.lower(x)) - goal, high, float(plan.tilt), end)
+        return Located(plan, low, high)
+
+    def planned(self, epsilon: float, fine: bool = True) -> GridPlan:
+        """For δ at this ε."""
+        pictures = self.pictures()
+        level = rough_level(pictures, epsilon)
+        length, plan = SMALL, grid_plan(pictures, epsilon, level, SMALL)
+        for _ in range(_REPLANS):
+            grid = self.grid(plan)
+            upper, lower = log_float(grid.upper(epsilon)), log_float(grid.lower(epsilon))
+            if upper == -math.inf:
+                raise NotCertified("a grid of losses", "δ is too small for its floats")
+            gap = (upper - lower) / max(float(plan.tilt) * epsilon, 1.0)
+            longer = _next_length(length, gap) if fine else length
+            if abs(upper - level) < 1 and longer == length:
+                break
+            level = upper
+            length = longer
+            plan = grid_plan(pictures, epsilon, level, length)
+        return plan
+
+
+def _next_length(length: int, gap: float) -> int:
+    """How many points bring a gap that falls with their square to _GOAL; the same if it is good enough."""
+    if gap <= _ENOUGH or length >= LONGEST:
+        return length
+    wanted = math.ceil(math.log2(length * math.sqrt(min(gap, 1.0) / _GOAL)))
+    return min(max(2**wanted, 2 * length), _GROWTH * length, LONGEST)
+
+
+def log_float(value: Ball) -> float:
+    """ln of a number as a float; −∞ for 0."""
+    with precision(64):
+        return float(value.log().mid()) if value > 0 else -math.inf
+
+
+def falling_root(gap: Callable[[float], float], start: float, slope: float, end: float) -> float:
+    """About where a falling function of x ≥ 0 is 0; 0 if it is nowhere positive."""
+    low, high, at = 0.0, end, min(max(start, 0.0), end)
+    steepness, last = slope, None
+    for _ in range(_EVALUATIONS):
+        value = gap(at)
+        if value <= 0 and low == 0 and (at == 0 or (last is not None and not gap(0.0) > 0)):
+            return 0.0
+        low, high = (at, high) if value > 0 else (low, at)
+        if abs(value) < 1e-13 or high - low <= 1e-14 * high:
+            break
+        if last is not None and math.isfinite(value) and math.isfinite(last[1]) and last[0] != at:
+            secant = (last[1] - value) / (at - last[0])
+            steepness = secant if secant > 0 else steepness
+        following = at + value / steepness if math.isfinite(value) else math.nan
+        last = (at, value)
+        at = following if low < following < high else (low + high) / 2
+        if abs(at - last[0]) <= 1e-15 * at:
+            break
+    return at

@@ -1,0 +1,217 @@
+"""δ of a product of laws on a lattice, by convolution of tilted masses; everything that floats leave out is added.
+
+Let law j have masses p_i on the points x_i + offset. With tilt t its numbers y_i = p_i·e^{t·x_i}/S add up to at most 1. Their
+k-fold circular convolution R, of period n, is found by Fourier transforms; then
+
+δ(ε) = (1 − Π(1 − infinite)^k) + S^k·e^{−tε}·Σ_J R_J·e^{−t(x_J−ε)}·(1 − e^{ε−x_J−offsets})₊.
+
+- *Rounding*: |spectrum| ≤ 1, so that powers multiply an error by k; ‖error of R‖ ≤ (ke + 4ku + e)·‖y‖ with e from ``fourier.py``, and by
+  Cauchy-Schwarz its part of the sum is at most that times the Euclidean norm of the factors of R.
+- *Period*: circular sums are too large, never too small. The part of R outside the window is bounded by two more moments
+  of the same law, at tilts above and below t. Sums above the window are missing in it: their part of δ is at most
+  e^{−t·top} of R's mass there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from tightrope.errors import NotCertified
+from tightrope.numerics.balls import Ball, ball, lower_float, precision, upper_float
+from tightrope.numerics.grid.cells import UNIT, CellLaw, Floats
+from tightrope.numerics.grid.exponentials import EXP_ERROR, exponentials
+from tightrope.numerics.grid.fourier import Complexes, from_spectrum, opposite, spectrum, transform_error
+from tightrope.numerics.grid.lattice_laws import Lattice, LatticeLaw, Places, greater_law, lesser_law
+
+_TILTED = EXP_ERROR + 8 * UNIT  # of a mass times e^{tx}, with tx exact
+LONGEST = 2**19
+_FAR = 500.0  # exponents beyond this are cut: e^−500 of a sum of at most 1 is added as an error
+
+
+@dataclass(frozen=True)
+class GridPlan:
+    """All that floats choose: the lattice of each step, the tilt, the window of sums, and the tilts of the two bounds."""
+
+    lattices: tuple[Lattice, ...]
+    tilt: Fraction
+    start: int  # the window of sums is step·J for start ≤ J < start + length
+    length: int
+    above: Fraction  # a tilt larger than ``tilt``
+    below: Fraction  # a smaller one
+
+
+@dataclass(frozen=True)
+class _Side:
+    """One of the two laws of every part after tilting: numbers on the circle, ln S, and what lies outside the window."""
+
+    rounded: list[tuple[Places, Floats]]
+    scale: Ball  # Σ k·ln S
+    norm: float
+    outside_above: Ball
+    outside_below: Ball
+    offset: Ball
+    infinite: Ball
+    under_q: Ball
+
+
+class GridSum:
+    """The product of laws, each with its number of copies, on one plan."""
+
+    def __init__(self, parts: Sequence[tuple[CellLaw, int]], plan: GridPlan) -> None:
+        _checked(plan, len(parts))
+        self._plan, self._step = plan, plan.lattices[0].step
+        self._copies = [copies for _, copies in parts]
+        tilt = float(plan.tilt)
+        greater = [greater_law(law, lat) for (law, _), lat in zip(parts, plan.lattices, strict=True)]
+        lesser = [lesser_law(law, lat, tilt) for (law, _), lat in zip(parts, plan.lattices, strict=True)]
+        self.greater, self.lesser = self._side(greater, up=True), self._side(lesser, up=False)
+        self._sums, self._error = self._convolved()
+
+    def _side(self, laws: list[LatticeLaw], up: bool) -> _Side:
+        """Tilted, rounded up or down, with ln S and the bounds of what is outside the window."""
+        plan, sign = self._plan, 1 if up else -1
+        rounded, norms = [], []
+        with precision(100):
+            scale = offset = whole = extra = none_p = none_q = Ball(0)
+            moments = [Ball(0), Ball(0)]
+            lowest = highest = 0
+            for law, copies in zip(laws, self._copies, strict=True):
+                points = np.asarray(law.places * float(self._step), dtype=np.float64)
+                lowest, highest = lowest + copies * int(law.places.min()), highest + copies * int(law.places.max())
+                heights = law.masses * exponentials(points * float(plan.tilt))
+                total = float(heights.sum()) * (1 + (points.size + 16) * UNIT + _TILTED)
+                if not total > 0:
+                    raise NotCertified("a grid of losses", "nothing of a law is on it")
+                numbers = heights / total * (1 + sign * (_TILTED + 4 * UNIT))
+                rounded.append((law.places % plan.length, numbers))
+                norms.append(math.sqrt(float((numbers * numbers).sum())) * (1 + points.size * UNIT))
+                scale += copies * Ball(total).log()
+                offset += copies * Ball(law.offset)
+                finite = Ball(float(law.masses.sum()) * (1 + sign * (points.size + 8) * UNIT))
+                whole += copies * finite.log()
+                extra += copies * (Ball(law.infinite) / finite).log1p()
+                none_p += copies * (-Ball(law.infinite).min(Ball(1))).log1p()
+                none_q += copies * (-Ball(law.under_q).min(Ball(1))).log1p()
+                for i, other in enumerate((plan.above, plan.below)):  # 600u for the rounding of the exponents
+                    turned = exponentials(np.asarray(points * float(other)))
+                    bound = float((law.masses * turned).sum()) * (1 + (points.size + 700) * UNIT + _TILTED)
+                    moments[i] += copies * (Ball(bound) / Ball(total)).log() if bound > 0 else Ball(0)
+            top = ball(self._step) * (plan.start + plan.length)
+            bottom = ball(self._step) * plan.start
+            outside_above = (moments[0] - ball(plan.above - plan.tilt) * top).exp().min(Ball(1))
+            outside_below = (moments[1] + ball(plan.tilt - plan.below) * bottom).exp().min(Ball(1))
+            if highest < plan.start + plan.length:
+                outside_above = Ball(0)
+            if lowest >= plan.start:
+                outside_below = Ball(0)
+            # Some step above the points: Π(m + infinite)^k − Πm^k if that is certain loss, else P and Q of this event.
+            infinite = whole.exp() * extra.expm1() if up else -none_p.expm1()
+            return _Side(rounded, scale, max(norms), outside_above, outside_below, offset, infinite, -none_q.expm1())
+
+    def _convolved(self) -> tuple[tuple[Floats, Floats], float]:
+        """The circular convolution of all copies, both laws at once, and the Euclidean norm of its error.
+
+        The greater law's numbers are real parts, the lesser one's imaginary parts. What lies on the point 0, often an atom, has
+        a constant spectrum and is left out of both transforms, whose errors are relative.
+        """
+        n = self._plan.length
+        error, copies = transform_error(n), sum(self._copies)
+        if copies * error > 0.01:
+            raise NotCertified("a grid of losses", f"{copies} copies are too many for floats")
+        products: list[Complexes] = []
+        constants, lost = [1.0, 1.0], 0.0
+        for more, less, count in zip(self.greater.rounded, self.lesser.rounded, self._copies, strict=True):
+            circle = np.bincount(*more, n) + 1j * np.bincount(*less, n)
+            here = complex(circle[0])
+            circle[0] = 0
+            lost += count * error * float(np.linalg.norm(circle))
+            both = spectrum(circle)
+            turned = both[opposite(n)].conj()
+            factors = (both + turned) / 2 + here.real, (both - turned) / 2j + here.imag
+            powers = [_power(factor, count) for factor in factors]
+            products = powers if not products else [x * y for x, y in zip(products, powers, strict=True)]
+            constants = [constants[0] * here.real**count, constants[1] * here.imag**count]
+        spread = products[0] - constants[0] + 1j * (products[1] - constants[1])
+        sums = from_spectrum(spread)
+        sums[0] += complex(*constants)
+        # |spectrum| ≤ 1 and ‖spectrum‖ ≤ √n·norm: a power of k multiplies errors by k and rounds 3k times, and so on.
+        norm = math.sqrt(2) * max(self.greater.norm, self.lesser.norm)
+        lost += (12 * copies + 12) * UNIT * norm + error * float(np.linalg.norm(spread)) / math.sqrt(n)
+        order = np.arange(self._plan.start, self._plan.start + n) % n
+        return (sums.real[order], sums.imag[order]), 1.02 * lost
+
+    def upper(self, epsilon: float) -> Ball:
+        """At least δ(ε)."""
+        side = self.greater
+        with precision(100):
+            inner, size = self._inner(self._sums[0], epsilon, upper_float(side.offset), up=True)
+            top = ball(self._step) * (self._plan.start + self._plan.length)
+            missing = (-ball(self._plan.tilt) * (top - Ball(epsilon))).exp() * side.outside_above
+            value = inner + Ball(self._error) * size + missing
+            rest = (side.scale - ball(self._plan.tilt) * Ball(epsilon)).exp() * value
+            return (side.infinite + rest).upper().min(Ball(1))
+
+    def lower(self, epsilon: float) -> Ball:
+        """At most δ(ε)."""
+        side = self.lesser
+        with precision(100):
+            inner, size = self._inner(self._sums[1], epsilon, lower_float(side.offset), up=False)
+            wrapped = side.outside_above + side.outside_below  # every factor of R is at most 1 where t ≥ 0
+            value = inner - Ball(self._error) * size - wrapped
+            rest = (side.scale - ball(self._plan.tilt) * Ball(epsilon)).exp() * value
+            high = (side.infinite - Ball(epsilon).exp() * side.under_q).max(Ball(0))
+            return (high + rest.max(Ball(0))).lower().max(Ball(0))
+
+    def _inner(self, sums: Floats, epsilon: float, offset: float, up: bool) -> tuple[Ball, Ball]:
+        """Σ R·e^{−t(x−ε)}(1 − e^{ε−x−offset})₊ rounded up or down, and the Euclidean norm of the factors.
+
+        x − ε is rounded once, relatively, so the exponents, at most 500, are off by at most 1001u.
+        """
+        plan, step, t = self._plan, float(self._step), float(self._plan.tilt)
+        first = max(math.floor((epsilon - offset) / step) - 1, plan.start)
+        beyond = np.arange(first, plan.start + plan.length) * step - epsilon
+        near = beyond.size if t == 0 else int(np.searchsorted(beyond, _FAR / t))
+        beyond, sums = beyond[:near], sums[first - plan.start :][:near]
+        sign = 1 if up else -1
+        gains = 1 - exponentials(-np.clip(beyond + offset, 0.0, _FAR)) + sign * (EXP_ERROR + 8 * UNIT)
+        gains[beyond + offset < -8 * UNIT * (abs(epsilon) + abs(offset) + step)] = 0.0
+        falls = exponentials(-t * np.maximum(beyond, -_FAR)) * (1 + sign * (EXP_ERROR + 1100 * UNIT))
+        factors = np.maximum(gains, 0.0) * falls
+        value, size = float(sums @ factors), float(np.abs(sums) @ factors)
+        value += sign * (near + 8) * UNIT * size
+        norm = math.sqrt(float(factors @ factors)) * (1 + (near + 8) * UNIT)
+        return Ball(value) + (Ball(-_FAR).exp() if up else Ball(0)), Ball(norm)
+
+
+def _checked(plan: GridPlan, parts: int) -> None:
+    """What the proofs above assume of a plan."""
+    step = plan.lattices[0].step if plan.lattices else Fraction(0)
+    fits = len(plan.lattices) == parts and all(
+        lattice.step == step and 0 <= lattice.last - lattice.first < plan.length for lattice in plan.lattices
+    )
+    short = all(x.denominator & (x.denominator - 1) == 0 for x in (step, plan.tilt))
+    # Points, and the tilt times a point, are floats without rounding.
+    bits = max((max(abs(lat.first), abs(lat.last)).bit_length() for lat in plan.lattices), default=0)
+    short = short and bits + step.numerator.bit_length() + plan.tilt.numerator.bit_length() <= 53
+    window = bits + step.numerator.bit_length() <= 53 and abs(plan.start) + plan.length < 2**30
+    power = 2 <= plan.length <= LONGEST and plan.length & (plan.length - 1) == 0
+    if not (fits and short and window and power and plan.tilt > 0 and plan.below < plan.tilt < plan.above and step > 0):
+        raise NotCertified("a grid of losses", "its plan does not fit")
+
+
+def _power(base: Complexes, copies: int) -> Complexes:
+    """base^copies by squaring; |base| ≤ 1, so k factors are off by at most 3ku."""
+    result: Complexes | None = None
+    while copies:
+        if copies & 1:
+            result = base if result is None else result * base
+        copies >>= 1
+        if copies:
+            base = base * base
+    assert result is not None
+    return result

@@ -1,0 +1,44 @@
+"""Certificates of many claims as plain data, to be forged."""
+
+import copy
+import json
+
+import tightrope as tr
+from laws.registered import COMBINED, FIRST, answers
+
+MECHANISMS = [
+    *FIRST,
+    *(m * 4 for m in FIRST[:4]),
+    *COMBINED[:11],
+    tr.Gaussian(1).poisson(0.1),
+    tr.Gaussian(1).without_replacement(10, 100),
+]
+
+
+def certificates():
+    """Names and claims."""
+    for m in MECHANISMS[::5]:
+        for name, claim in answers(m, "epsilon", "delta", "renyi", "pure", "zcdp", "gdp", "advantage"):
+            yield f"{name} of {m}", claim
+
+
+CLAIMS = dict(certificates())
+DATA = {name: json.loads(claim.to_json()) for name, claim in CLAIMS.items()}
+
+
+def confirmed(data):
+    """Whether check confirms this; reading errors and refusals are no confirmation, anything else is a fault."""
+    try:
+        found = tr.check(json.dumps(data))
+    except tr.TightropeError:
+        return False
+    assert isinstance(found, tr.Check)
+    assert bool(found) == (not found.problems)
+    return bool(found)
+
+
+def changed(data, **fields):
+    """A copy with other fields."""
+    new = copy.deepcopy(data)
+    new.update(fields)
+    return new

@@ -1,0 +1,413 @@
+"""Cells of Laplace, discrete and mixed losses against mpmath: masses from the noise's own distribution functions."""
+
+import random
+from dataclasses import replace
+from fractions import Fraction
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+from tightrope.errors import NotCertified
+from tightrope.numerics.balls import precision
+from tightrope.numerics.grid import discrete_normal_cells, laplace_cells
+from tightrope.numerics.grid import growths as growths_module
+from tightrope.numerics.grid.discrete_normal_cells import DiscreteNormalCells
+from tightrope.numerics.grid.growths import GROWTH_ERROR, growths, loss_gaps
+from tightrope.numerics.grid.laplace_cells import (
+    ExchangedLaplaceCells,
+    GluedLaplaceCells,
+    LaplaceCells,
+    SampledLaplaceCells,
+)
+from tightrope.numerics.grid.mixture_cells import MixtureCells
+from tightrope.numerics.grid.table_cells import TableCells
+from tightrope.numerics.real import ZERO, Real, real
+
+DIGITS = 40
+
+
+@pytest.fixture(autouse=True)
+def _digits():
+    with mp.workdps(DIGITS):
+        yield
+
+
+def exact(x):
+    return mp.mpf(x.numerator) / x.denominator if isinstance(x, Fraction) else mp.mpf(float(x))
+
+
+def below(z):
+    """Pr[noise ≤ z]."""
+    return mp.exp(z) / 2 if z < 0 else 1 - mp.exp(-z) / 2
+
+
+def clipped(z, low, high):
+    return min(max(z, low), high)
+
+
+class Sampled:
+    """Noise z: without the record around 0, with it around e. The loss rises with z between 0 and e."""
+
+    def __init__(self, e, q, adding=False):
+        self.e, self.q, self.adding = exact(e), exact(q), adding
+        self.ends = [mp.log(1 - self.q + self.q * mp.exp(s * self.e)) for s in (-1, 1)]
+
+    def place(self, x):
+        inner = 1 + mp.expm1(x) / self.q
+        return clipped((mp.log(inner) + self.e) / 2, mp.mpf(0), self.e) if inner > 0 else mp.mpf(0)
+
+    def masses(self, a, b):
+        if self.adding:
+            a, b = -b, -a
+        a, b = self.place(a), self.place(b)
+        plain, moved = below(b) - below(a), below(b - self.e) - below(a - self.e)
+        mixed = (1 - self.q) * plain + self.q * moved
+        return (plain, mixed) if self.adding else (mixed, plain)
+
+    def density(self, z):
+        plain, moved = mp.exp(-abs(z)) / 2, mp.exp(-abs(z - self.e)) / 2
+        mixed = (1 - self.q) * plain + self.q * moved
+        return (plain, mixed) if self.adding else (mixed, plain)
+
+    def profile(self, x):
+        """∫(p − e^x q)₊ over the output."""
+        marks = [-60, 0, self.place(-x if self.adding else x), self.e, 60 + self.e]
+        return mp.quad(lambda z: max(self.density(z)[0] - mp.exp(x) * self.density(z)[1], 0), sorted(set(marks)))
+
+
+class Exchanged(Sampled):
+    """The record moves the noise to e, or to −e."""
+
+    def density(self, z):
+        plain = (1 - self.q) * mp.exp(-abs(z)) / 2
+        return tuple(plain + self.q * mp.exp(-abs(z - s * self.e)) / 2 for s in (1, -1))
+
+    def place(self, x):
+        """The z > 0 whose loss is x > 0: p = e^x q there, by bisection."""
+        top = mp.log(self.density(self.e)[0] / self.density(self.e)[1])
+        if x <= 0 or x >= top:
+            return mp.mpf(0) if x <= 0 else self.e
+        inner = (mp.exp(x) * (1 - self.q + self.q * mp.exp(-self.e)) - 1 + self.q) / self.q
+        z = (mp.log(inner) + self.e) / 2
+        assert mp.almosteq(mp.log(self.density(z)[0] / self.density(z)[1]), x, 1e-25, 1e-25)
+        return z
+
+    def masses(self, a, b):
+        found = [mp.mpf(0), mp.mpf(0)]
+        for low, high, mirrored in ((a, b, False), (-b, -a, True)):
+            low, high = self.place(low), self.place(high)
+            for side, s in ((0, 1), (1, -1)):
+                value = (1 - self.q) * (below(high) - below(low))
+                value += self.q * (below(high - s * self.e) - below(low - s * self.e))
+                found[side != mirrored] += value
+        return tuple(found)
+
+    def profile(self, x):
+        z = self.place(abs(x)) * (1 if x > 0 else -1)
+        marks = sorted({mp.mpf(-60), -self.e, mp.mpf(0), z, self.e, self.e + 60})
+        return mp.quad(lambda z: max(self.density(z)[0] - mp.exp(x) * self.density(z)[1], 0), marks)
+
+
+class Glued(Sampled):
+    """What a removal has above 0, and its mirror image."""
+
+    def masses(self, a, b):
+        up = super().masses(max(a, 0), max(b, 0))
+        down = super().masses(max(-b, 0), max(-a, 0))
+        return up[0] + down[1], up[1] + down[0]
+
+    def profile(self, x):
+        if x < 0:
+            return -mp.expm1(x) + mp.exp(x) * self.profile(-x)
+        base = mp.log(1 + mp.expm1(x) / self.q)
+        return self.q * max(1 - mp.exp((base - self.e) / 2), 0)
+
+
+def complaints(found, edges, masses, indices):
+    """Cells that cannot be the truth for any edges moved by at most the slack."""
+    slack, wrong = mp.mpf(found.slack), 0
+    ends = [-mp.inf, *map(mp.mpf, edges), mp.inf]
+    for i in indices:
+        a, b = ends[i], ends[i + 1]
+        outer = masses(a - slack, b + slack)
+        inner = masses(a + slack, b - slack) if a + slack < b - slack else (0, 0)
+        low, high = (found.p_low[i], found.q_low[i]), (found.p_high[i], found.q_high[i])
+        wrong += any(low[j] > outer[j] or high[j] < inner[j] for j in range(2))
+    return wrong
+
+
+def whole(law, found):
+    """P and Q, atoms and cells together, at least and at most."""
+    with precision(120):
+        atoms = law.atoms()
+        p = float(sum((a.mass.ball() for a in atoms), law.infinite().ball()).mid())
+        q = float(sum((a.mass.ball() * (-a.loss.ball()).exp() for a in atoms), ZERO.ball()).mid())
+    return [(p + found.p_low.sum(), p + found.p_high.sum()), (q + found.q_low.sum(), q + found.q_high.sum())]
+
+
+def profile(law, found, edges, i):
+    """The profile at the i-th edge from cells and atoms."""
+    x = float(edges[i])
+    value = (found.p_low - np.exp(x) * found.q_low)[i + 1 :].sum()
+    with precision(120):
+        for atom in law.atoms():
+            loss, mass = float(atom.loss.ball().mid()), float(atom.mass.ball().mid())
+            value += mass * max(-np.expm1(x - loss), 0.0)
+    return value
+
+
+def settings():
+    """Kinds of cells, of truths, and what both are made of."""
+    draw, found = random.Random(7), []
+    kinds = [(SampledLaplaceCells, Sampled)] * 2 + [(GluedLaplaceCells, Glued), (ExchangedLaplaceCells, Exchanged)]
+    for _ in range(5):
+        for n, (kind, truth) in enumerate(kinds):
+            e = Fraction(round(10 ** draw.uniform(-2, 1.2), 4)).limit_denominator(10**5)
+            q = Fraction(round(10 ** draw.uniform(-4, -0.01), 5)).limit_denominator(10**6)
+            found.append((kind, truth, e, (q, True) if n == 1 else (q,)))
+    found.append((GluedLaplaceCells, Glued, Fraction(2), (Fraction(1),)))
+    found.append((ExchangedLaplaceCells, Exchanged, Fraction(2), (Fraction(1),)))
+    found.append((SampledLaplaceCells, Sampled, Fraction(25), (Fraction(999_999, 10**6),)))
+    return [*found, *((LaplaceCells, Sampled, e, ()) for e in (Fraction(1, 3), Fraction(40)))]
+
+
+def laplace_edges(truth, count, shift):
+    top = float(max(abs(end) for end in truth.ends))
+    if isinstance(truth, Exchanged):
+        top = float(truth.ends[1] - truth.ends[0])
+    return np.linspace(-1.1, 1.1, count) * top + shift * top
+
+
+@pytest.mark.parametrize(("kind", "true", "epsilon", "more"), settings())
+def test_laplace_cells_enclose_the_truth(kind, true, epsilon, more):
+    law, truth = kind(real(epsilon), *more), true(epsilon, *(more or (Fraction(1),)))
+    for count, shift in ((2001, 0.0), (1500, 1e-4)):
+        edges = laplace_edges(truth, count, shift)
+        found = law.cells(edges)
+        assert 0 < found.slack < 3e-16 + 2e-14 * max(abs(edges[0]), abs(edges[-1]))
+        steps = np.random.default_rng(count).integers(0, count + 1, 12)
+        zero = int(np.searchsorted(edges, 0))
+        indices = [0, 1, count - 1, count, zero - 1, zero, zero + 1, *map(int, steps)]
+        indices += [int(np.searchsorted(edges, float(s * end))) for end in truth.ends for s in (-1, 1)]
+        assert complaints(found, edges, truth.masses, indices) == 0
+        for low, high in ((found.p_low, found.p_high), (found.q_low, found.q_high)):
+            assert np.all(low >= 0)
+            assert np.all(high - low <= 1e-8 * high + 1e-15)
+            assert (high - low).sum() < 1e-13
+        for low, high in whole(law, found):
+            assert low - 1e-14 < 1 < high + 1e-14
+        for i in (count // 2, count // 2 + 100, count // 3):
+            assert profile(law, found, edges, i) == pytest.approx(float(truth.profile(mp.mpf(edges[i]))), abs=1e-13)
+
+
+def test_the_comparison_has_teeth():
+    law, truth = GluedLaplaceCells(real(1), Fraction(1, 10)), Glued(Fraction(1), Fraction(1, 10))
+    edges = laplace_edges(truth, 801, 1e-4)
+    found = law.cells(edges)
+    indices = range(100, 700, 7)
+    assert complaints(found, edges, truth.masses, indices) == 0
+    assert complaints(replace(found, p_low=found.p_low * (1 + 1e-10)), edges, truth.masses, indices) > 50
+    assert complaints(replace(found, q_high=found.q_high * (1 - 1e-10)), edges, truth.masses, indices) > 50
+    assert complaints(found, edges + 1e-11, truth.masses, indices) > 20
+    assert complaints(found, edges, Glued(Fraction(1), Fraction(1, 10) + Fraction(1, 10**10)).masses, indices) > 20
+
+
+def test_laplace_cells_refuse_what_floats_do_not_reach():
+    edges = np.linspace(-1, 1, 9)
+    for law in (LaplaceCells(real(1000)), ExchangedLaplaceCells(real(300), Fraction(1, 2)), LaplaceCells(real(0))):
+        with pytest.raises(NotCertified, match="out of reach"):
+            law.cells(edges)
+    vague = Real(None, lambda: real(1).ball().union(real(2).ball()))
+    with pytest.raises(NotCertified, match="not known"):
+        LaplaceCells(vague).cells(edges)
+
+
+def test_a_wrong_choice_of_edges_is_paid_or_refused(monkeypatch):
+    edges, truth = np.linspace(-0.15, 0.15, 801), Sampled(Fraction(1), Fraction(1, 10))
+    for module, law in (
+        (laplace_cells, SampledLaplaceCells(real(1), Fraction(1, 10))),
+        (discrete_normal_cells, DiscreteNormalCells(Fraction(400), 20, Fraction(1, 10))),
+    ):
+        right = law.cells(edges).slack
+        monkeypatch.setattr(module, "lifted", lambda *given: growths_module.lifted(*given) * (1 + 1e-3))
+        found = law.cells(edges)
+        assert found.slack > 1e-5 > 1e9 * right
+        if module is laplace_cells:
+            assert complaints(found, edges, truth.masses, range(0, 801, 20)) == 0
+        monkeypatch.setattr(module, "lifted", lambda q, rest, x, low, high: np.linspace(low, high, x.size))
+        with pytest.raises(NotCertified, match="edge"):
+            law.cells(np.linspace(-40, -39, 801))
+        monkeypatch.undo()
+
+
+def test_growths_keep_their_error():
+    draw = np.random.default_rng(5)
+    sizes = 10.0 ** draw.uniform(-20, 2.7, 400)
+    x = np.concatenate([sizes, -sizes, [0.0, 0.35, -0.35, 0.3500001, -0.3500001]])
+    for part in (x, x[np.abs(x) < 1e-3], x[np.abs(x) < 0.2]):
+        for at, value in zip(part, growths(part), strict=True):
+            assert abs(mp.mpf(value) - mp.expm1(mp.mpf(at))) <= GROWTH_ERROR * abs(mp.expm1(mp.mpf(at)))
+
+
+@pytest.mark.parametrize("rate", [0.5, 1e-3, 0.9999])
+def test_loss_gaps_are_not_too_small(rate):
+    base = np.random.default_rng(3).uniform(-30, 30, 400) * np.logspace(-6, 0, 400)
+    exactly = [mp.log1p(mp.mpf(rate) * mp.expm1(mp.mpf(b))) for b in base]
+    x = np.array([float(v) for v in exactly])
+    for moved in (0.0, 1e-12, -1e-12, 0.01, -3.0):
+        above, below_ = loss_gaps(rate, float(1 - mp.mpf(rate)), base, x + moved)
+        for value, at, up, down in zip(exactly, x + moved, above, below_, strict=True):
+            assert value - mp.mpf(at) <= up <= max(mp.expm1(value - mp.mpf(at)), 0) * (1 + mp.mpf(10) ** -13) + 1e-13
+            assert mp.mpf(at) - value <= down
+        if abs(moved) < 0.1:
+            assert below_.max() < max(moved, 0) * 1.02 + 1e-13
+
+
+class Discrete:
+    """Atoms over the noise, as sums."""
+
+    def __init__(self, variance, shift, rate, adding):
+        self.v, self.d, self.q, self.adding = exact(variance), shift, exact(rate), adding
+        self.whole = mp.jtheta(3, 0, mp.exp(-1 / (2 * self.v))) if variance < 40 else mp.sqrt(2 * mp.pi * self.v)
+        self.reach = int(mp.sqrt(self.v) * 20) + shift
+
+    def first(self, x):
+        """The least k with a loss of at least x."""
+        inner = 1 + mp.expm1(x) / self.q
+        if inner <= 0:
+            return -self.reach
+        k = mp.log(inner) * self.v / self.d + mp.mpf(self.d) / 2
+        return int(clipped(mp.ceil(k), -self.reach, self.reach + self.d))
+
+    def masses(self, a, b):
+        if self.adding:
+            a, b = -b, -a
+        start = -self.reach if a == -mp.inf else self.first(a)
+        stop = self.reach + self.d if b == mp.inf else self.first(b)
+        plain = sum((mp.exp(-mp.mpf(k * k) / (2 * self.v)) for k in range(start, stop)), mp.mpf(0)) / self.whole
+        moved = sum((mp.exp(-mp.mpf((k - self.d) ** 2) / (2 * self.v)) for k in range(start, stop)), mp.mpf(0))
+        mixed = (1 - self.q) * plain + self.q * moved / self.whole
+        return (plain, mixed) if self.adding else (mixed, plain)
+
+
+@pytest.mark.parametrize(
+    ("sigma", "shift", "rate", "adding"),
+    [
+        (2, 1, Fraction(1, 10), False),
+        (50, 1, Fraction(1, 10), False),
+        (50, 20, Fraction(1, 100), True),
+        (Fraction(333, 10), 7, Fraction(1), False),
+        (60, 60, Fraction(999, 1000), True),
+        (3000, 1000, Fraction(1, 50), False),
+        (20_000, 20_000, Fraction(1, 50), True),
+    ],
+)
+def test_discrete_cells_enclose_the_truth(sigma, shift, rate, adding):
+    variance = Fraction(sigma) ** 2
+    law, truth = DiscreteNormalCells(variance, shift, rate, adding), Discrete(variance, shift, rate, adding)
+    ratio = float(Fraction(shift) / Fraction(sigma))
+    for count in (3, 4001):
+        edges = np.linspace(-3.3 * ratio, 3.1 * ratio, count) * min(1, 5 * float(rate))
+        found = law.cells(edges)
+        assert found.slack < 1e-13
+        indices = range(1, count) if count < 9 else np.random.default_rng(1).integers(1, count, 30)
+        indices = [0, count, *indices] if sigma < 100 else indices if count > 9 else []
+        assert complaints(found, edges, truth.masses, map(int, indices)) == 0
+        for low, high in whole(law, found):
+            assert low - 1e-13 < 1 < high + 1e-13
+            assert high - low < 1e-11
+    some = [int(i) for i in np.argsort(found.p_low)[-3:]]
+    assert complaints(replace(found, p_low=found.p_low * (1 + 1e-9)), edges, truth.masses, some) == 3
+    assert complaints(replace(found, q_high=found.q_high * (1 - 1e-9)), edges, truth.masses, some) == 3
+
+
+def test_what_is_beyond_the_noise_seen_counts_where_it_may_be():
+    law = DiscreteNormalCells(Fraction(2500), 5, Fraction(1, 10))
+    found = law.cells(np.linspace(-2, 2, 401))
+    assert found.p_high[-1] > 0
+    assert found.p_low[-1] == 0
+    reversed_ = DiscreteNormalCells(Fraction(2500), 5, Fraction(1, 10), True).cells(np.linspace(-2, 2, 401))
+    assert np.array_equal(reversed_.p_low, found.q_low[::-1])
+    assert np.array_equal(reversed_.q_high, found.p_high[::-1])
+
+
+@pytest.mark.parametrize(
+    ("variance", "shift", "why"), [(Fraction(1, 2), 1, "narrow"), (100, 10**4, "narrow"), (10**12, 1, "wide")]
+)
+def test_discrete_cells_refuse_what_floats_do_not_reach(variance, shift, why):
+    with pytest.raises(NotCertified, match=why):
+        DiscreteNormalCells(Fraction(variance), shift, Fraction(1, 2))
+    with pytest.raises(AssertionError):
+        DiscreteNormalCells(Fraction(variance), 0, Fraction(1, 2))
+
+
+def table(count, error):
+    draw = np.random.default_rng(11)
+    true = draw.normal(0, 1, count)
+    p = draw.dirichlet(np.ones(count)) * 0.9
+    q = p * np.exp(-true)
+    return (
+        true,
+        p,
+        q,
+        TableCells(
+            true + draw.uniform(-error, error, count),
+            p * (1 + draw.uniform(-1e-13, 1e-13, count)),
+            q * (1 + draw.uniform(-1e-12, 1e-12, count)),
+            error * (1 + 1e-9) + 1e-15,
+            np.full(count, 2e-13),
+            np.full(count, 2e-12),
+            above=(0.1, 1e-9),
+        ),
+    )
+
+
+def test_tables_enclose_the_truth():
+    true, p, q, law = table(3000, 1e-6)
+    edges = np.linspace(-2, 2, 201)
+
+    def masses(a, b):
+        inside = (true > float(a)) & (true <= float(b))
+        return mp.fsum(map(mp.mpf, p[inside])), mp.fsum(map(mp.mpf, q[inside]))
+
+    found = law.cells(edges)
+    assert complaints(found, edges, masses, range(201)) == 0
+    assert found.p_high[-1] - found.p_low[-1] == pytest.approx(0.1)
+    assert np.all((found.p_high - found.p_low)[:-1] <= 1e-12 * found.p_high[:-1])
+    assert complaints(replace(found, p_low=found.p_low * (1 + 1e-11), slack=0.0), edges, masses, range(201)) > 100
+
+
+def test_mixtures_add_up():
+    shares = [(Fraction(1, 2), Fraction(1)), (Fraction(1, 5), Fraction(2)), (Fraction(1, 7), Fraction(3))]
+    rate = Fraction(1, 4)
+    parts = [
+        (Real(s) if n else Real(None, real(s).ball), GluedLaplaceCells(real(e), rate))
+        for n, (s, e) in enumerate(shares)
+    ]
+    truths = [(exact(s), Glued(e, rate)) for s, e in shares]
+    law = MixtureCells(parts, real(Fraction(1, 100)))
+    edges = np.linspace(-1.7, 1.7, 1000)
+    found = law.cells(edges)
+
+    def masses(a, b):
+        each = [(s, t.masses(a, b)) for s, t in truths]
+        return tuple(sum(s * m[j] for s, m in each) for j in range(2))
+
+    assert complaints(found, edges, masses, range(0, 1001, 13)) == 0
+    assert complaints(replace(found, q_low=found.q_low * (1 + 1e-10)), edges, masses, range(0, 1001, 13)) > 30
+    assert found.slack == max(law.cells(edges).slack for _, law in parts)
+    (low, high), (under, over) = whole(law, found)
+    assert low - 1e-14 < 1 < high + 1e-14
+    assert under - 1e-14 < 0.99 < over + 1e-14  # where all is revealed Q has nothing
+    assert law.infinite().rational == Fraction(1, 100)
+
+
+def test_mixtures_of_mixtures_keep_what_is_infinite():
+    inner = MixtureCells([(real(Fraction(1, 2)), LaplaceCells(real(1)))], real(Fraction(1, 2)))
+    assert len(inner.atoms()) == 2  # nothing is left for 0
+    outer = MixtureCells([(real(Fraction(1, 4)), inner), (real(Fraction(1, 4)), LaplaceCells(real(2)))])
+    with precision(80):
+        assert float(outer.infinite().ball().mid()) == 0.125
+        assert float(outer.atoms()[-1].mass.ball().mid()) == 0.5
+    assert outer.atoms()[-1].loss is ZERO
