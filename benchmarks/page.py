@@ -19,8 +19,8 @@ OURS = "tightrope"
 INTRODUCTION = """Measured on {date} by `make bench`: CPU time on one thread, the least of several warm answers, each
 library in an environment of its own: {versions}. tightrope's answers are certified intervals; a peer's number is what
 it calls an upper bound. Truths come from `benchmarks/truth.py` (mpmath at 40 digits, and convolution on a grid where a
-run has few steps), which shares no code with tightrope. A row is left out where a library does not offer the
-question."""
+run has few steps), which shares no code with tightrope. Opacus' accountants run without torch, which its package would
+import first: with it each takes 230 MB and 2 s more. A row is left out where a library does not offer the question."""
 
 
 def ends(work: Workload, value: Any) -> tuple[Any, Any]:

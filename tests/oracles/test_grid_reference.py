@@ -4,8 +4,8 @@ import grid_reference as ref
 import pytest
 
 NORMAL, LAPLACE = ref.Normal(), ref.Laplace()
-TOP = 0.29541270332150216  # the largest loss of glued Laplace noise, ε₀ = 1, q = 1/5
-WIDE = 0.43041404306553145  # of a record exchanged in a Poisson sample
+GLUED, EXCHANGED = ref.Glued(ref.Sampled(LAPLACE, 1.0, 0.2)), ref.Exchanged(LAPLACE, 1.0, 0.2)
+TOP, WIDE = GLUED.kinks[1], EXCHANGED.kinks[1]  # largest losses
 
 # law, copies, x, unit, reach, δ
 VECTORS = [
@@ -16,6 +16,8 @@ VECTORS = [
     (ref.Sampled(NORMAL, 1.0, 0.1), 2, 1.5, 1.5, 8, 6.11304935242823951e-5),
     (ref.Sampled(LAPLACE, 1.0, 0.1), 2, 0.15, 0.15, 0.2, 0.0112124754218833),
     (ref.Sampled(LAPLACE, 1.0, 0.1, True), 2, 0.1, 0.1, 0.2, 0.009832455357411),
+    (GLUED, 2, TOP * 0.75, TOP / 4, TOP, 0.0443049566590423),  # these two by nested quadrature with 30 digits
+    (EXCHANGED, 2, WIDE * 0.75, WIDE / 4, WIDE, 0.06879002007387872),
     (ref.Sampled(LAPLACE, 1.0, 1.0), 2, 0.5, 0.5, 1.0, 0.35049598998110477769),
     (ref.Sampled(LAPLACE, 1.0, 1.0), 10, 3.3, 0.1, 1.0, 0.43037406620325278082),
 ]

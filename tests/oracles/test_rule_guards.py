@@ -120,6 +120,6 @@ def test_two_points_beyond_floats():
 
 
 def test_rules_are_chosen_in_floats_of_any_kind():
-    found = rule(1.0, -3.0, 2.0, 60.0, -12.0, 9.0)
+    found = rule(1.0, 0.1, -3.0, 2.0, 60.0, -12.0, 9.0)
     assert found.first < 0 < found.last
     assert np.isfinite(float(found.depth))

@@ -72,16 +72,18 @@ def neyman_pearson(atoms: FiniteSum, fpr: Fraction) -> Ball:
     return between((1 - atoms.call(last) - last.exp() * ball(fpr)).max(Ball(0)), missed.max(Ball(0)))
 
 
-def tradeoffs_of(law: Loss, fprs: Sequence[Fraction]) -> list[Bound | None]:
-    """The lesser trade-off of both directions at each rate; None where nothing was certified."""
+def tradeoffs_of(law: Loss, fprs: Sequence[Fraction], fine: float = 0.0) -> list[Bound | None]:
+    """The lesser trade-off of both directions at each rate; None where nothing was certified. A gap of ``fine`` is
+    small enough."""
     ends = {Fraction(0): _at_zero(law), Fraction(1): Bound(0.0, 0.0)}
     inside = [a for a in fprs if a not in ends]
     curves = [_closed(parts) for parts in law.directions]
     known = [curve for curve in curves if curve is not None]
+    found: list[Bound | None]
     if len(known) == len(curves):
         found = [_lesser([curve(a) for curve in known]) for a in inside]
     else:
-        found = _Tables(law).at(inside) if inside else []
+        found = _Tables(law, fine).at(inside) if inside else []
     values = {**dict(zip(inside, found, strict=True)), **ends}
     return [values[a] for a in fprs]
 
@@ -116,7 +118,8 @@ def _closed(parts: Parts) -> Curve | None:
 class _Tables:
     """Points of δ in both directions. Below 0, δ(−ε) = 1 − e^{−ε} + e^{−ε}·δ'(ε) with the δ' of the other direction."""
 
-    def __init__(self, law: Loss) -> None:
+    def __init__(self, law: Loss, fine: float) -> None:
+        self._fine = fine
         self._deltas: tuple[Deltas, ...] = directions(law)
         self._tables = [ConvexPoints() for _ in self._deltas]
 
@@ -128,18 +131,25 @@ class _Tables:
         if None in heights:
             return [None] * len(fprs)
         tops = [height for height in heights if height is not None]
-        self._ask([(i, x) for i, top in enumerate(tops) for a in fprs for x in first_places(top, near(a))])
+        shares = [near(a) for a in fprs]
+        self._ask([(i, x) for i, top in enumerate(tops) for x in first_places(top, shares)])
         for turn in range(_ROUNDS):
             wanted = [
                 (i, x)
-                for i, (table, top) in enumerate(zip(self._tables, tops, strict=True))
-                for a in fprs
-                if not enough(table, near(a), _width(table, a))
-                for x in next_places(table, top, near(a), late=turn >= _SMOOTH)
+                for a, share in zip(fprs, shares, strict=True)
+                for i in self._open(a, share)
+                for x in next_places(self._tables[i], tops[i], share, late=turn >= _SMOOTH)
             ]
             if not self._ask(wanted):
                 break
         return [_lesser([_missed(table, a) for table in self._tables]) for a in fprs]
+
+    def _open(self, a: Fraction, share: float) -> list[int]:
+        """The directions that may be the lesser one here, and are not known well enough."""
+        found = [_missed(table, a) for table in self._tables]
+        most = min(bound.upper for bound in found)
+        gaps = [(i, bound.upper - bound.lower) for i, bound in enumerate(found) if bound.lower <= most]
+        return [i for i, gap in gaps if gap > self._fine and not enough(self._tables[i], share, gap)]
 
     def _ask(self, wanted: Sequence[tuple[int, float]]) -> bool:
         """Add these points (direction, ε), all that one engine answers at once; whether any was found."""
@@ -156,12 +166,6 @@ class _Tables:
                 with precision(_BITS):
                     self._tables[mirrored].add(-x, (1 - value) * -(Ball(-x).exp()) + 1)
         return some
-
-
-def _width(table: ConvexPoints, a: Fraction) -> float:
-    low, high = table.least(a)
-    with precision(_BITS):
-        return float((high - low).mid())
 
 
 def _missed(table: ConvexPoints, a: Fraction) -> Bound:

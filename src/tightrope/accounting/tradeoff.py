@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -19,6 +20,8 @@ from tightrope.numerics.balls import ball, lower_float, precision
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.exact import Number, probability, shortest
 from tightrope.theorems import Step
+
+_FINE = 1e-9  # a smaller gap does not show beside what separates attained laws from dominating ones
 
 
 def tradeoff(mechanism: Mechanism, fpr: Number) -> Claim:
@@ -91,7 +94,18 @@ def _ladder(route: Route, fpr: Fraction) -> tuple[float, dict[str, Fraction]]:
 def _least_known(m: Mechanism, fprs: Sequence[Fraction]) -> list[float]:
     """The largest least rates that are still possible: guessing misses 1 − fpr, and attained laws allow less."""
     found = [Bound.rational(1 - a).upper for a in fprs]
+    proved: list[Loss] = []
     for law, _ in lower_losses(m):
-        bounds = tradeoffs_of(law, fprs)
+        if any(_within(law, whole) for whole in proved):
+            continue  # whatever it gives away, the whole does too
+        bounds = tradeoffs_of(law, fprs, _FINE)
         found = [most if b is None else min(most, b.upper) for most, b in zip(found, bounds, strict=True)]
+        if None not in bounds:
+            proved.append(law)
     return found
+
+
+def _within(law: Loss, whole: Loss) -> bool:
+    """Whether every part is one of the whole's, as often or less."""
+    sides = zip((law.remove, law.directions[-1]), (whole.remove, whole.directions[-1]), strict=True)
+    return all(Counter(dict(part)) <= Counter(dict(all_parts)) for part, all_parts in sides)

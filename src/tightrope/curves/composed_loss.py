@@ -14,13 +14,14 @@ from functools import partial
 from tightrope.curves.concentrated import joint_failure
 from tightrope.curves.engines.blurred_profile import blurred_profile
 from tightrope.curves.engines.contour_profile import contour_profile, transforms
-from tightrope.curves.engines.grid_profile import grid_profile
+from tightrope.curves.engines.grid_profile import few, grid_profile
 from tightrope.curves.engines.windowed_profile import rare, windowed_profile
 from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss, Parts, merged
 from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.pair import Call
 from tightrope.curves.profile import DirectProfile, Profile
+from tightrope.curves.sampled.allocated import allocated_profile, has_allocation
 from tightrope.curves.sampled.draws import DrawsProfile, has_draws
 from tightrope.curves.sampled.glued import split_glued_profile
 from tightrope.curves.ways import Way, Ways
@@ -91,6 +92,8 @@ def loss_has_profile(c: Loss) -> Profile:
     """δ(ε) = E[(1 − e^{ε−L})₊], the larger of both directions."""
     if has_draws(c):
         return DrawsProfile(c, loss_has_profile)
+    if has_allocation(c):
+        return allocated_profile(c)
     try:
         return _summed(c, quick=True)
     except NotCertified:
@@ -121,20 +124,30 @@ def _top(c: Loss, leaks: list[Real]) -> Real | None:
     return largest(tops)
 
 
+def _has_transforms(c: Loss) -> bool:
+    try:
+        return all(transforms(parts) is not None for parts in c.directions)
+    except NotCertified:  # a part is out of the reach of its transform
+        return False
+
+
 def _by_contour(c: Loss) -> Profile:
-    """By a contour integral: as it stands where the transform decays, with a tiny normal loss added where it does not;
-    in the last resort by long sums."""
-    if any(transforms(parts) is None for parts in c.directions):
-        return _summed(c, quick=False)
-    ways: list[Way] = [("contour", partial(contour_profile, c)), ("windowed", partial(windowed_profile, c))]
-    if rare(c):
-        ways.reverse()
-    ways.append(("split", partial(split_glued_profile, c)))
-    ways.append(("grid", partial(grid_profile, c)))
-    ways.append(("blurred", partial(blurred_profile, c)))
+    """By a contour integral: as it stands where the transform decays, with a tiny normal loss added where it does not; on a
+    grid where the steps are few; in the last resort by long sums."""
+    grid: Way = ("grid", partial(grid_profile, c))
+    long: Way = ("sum", partial(_summed, c, quick=False))
+    if not _has_transforms(c):
+        return Ways((long, grid))
+    contour: Way = ("contour", partial(contour_profile, c))
+    windowed: Way = ("windowed", partial(windowed_profile, c))
+    split: Way = ("split", partial(split_glued_profile, c))
+    blurred: Way = ("blurred", partial(blurred_profile, c))
     if all(not pair.decays for parts in c.directions for pair, _ in parts):
-        ways.reverse()
-    return Ways((*ways, ("sum", partial(_summed, c, quick=False))))
+        return Ways((blurred, grid, split, windowed, contour, long))
+    if few(c):
+        return Ways((windowed, grid, contour, split, blurred, long))
+    first = (windowed, contour) if rare(c) else (contour, windowed)
+    return Ways((*first, split, blurred, grid, long))
 
 
 def _start(c: Loss) -> Callable[[Fraction], Start | None] | None:

@@ -7,11 +7,12 @@ from fractions import Fraction
 
 from tightrope.curves.composed_loss import loss_has_profile
 from tightrope.curves.engines.contour_profile import transforms
-from tightrope.curves.engines.even_direction import blurred_direction, contour_direction
+from tightrope.curves.engines.even_direction import blurred_direction, contour_direction, grid_direction
+from tightrope.curves.engines.grid_profile import grid_profile
 from tightrope.curves.engines.windowed_profile import rare, windowed_directions
 from tightrope.curves.loss import Loss
 from tightrope.curves.profile import within_unit
-from tightrope.curves.sampled.draws import has_draws
+from tightrope.curves.sampled.draws import cut_draws, has_draws
 from tightrope.curves.sampled.glued import split_glued_profile
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball
@@ -20,11 +21,17 @@ from tightrope.numerics.contour.integral import ContourSum
 
 __all__ = ["Deltas", "directions"]
 
+_CUT_BITS = 60
+_SLOW = 6  # points of a profile that may take a good part of a second for each
+
 Deltas = Callable[[Sequence[Fraction]], list[Ball | None]]
 
 
 def directions(loss: Loss) -> tuple[Deltas, ...]:
-    """For each direction of the loss a function that encloses its δ at many ε ≥ 0, None where it gave up."""
+    """For each direction of the loss a function that encloses its δ at many ε ≥ 0, None where it gave up. Draws with
+    replacement are cut, which overstates δ by far less than it shows."""
+    if has_draws(loss):
+        loss = cut_draws(loss, _CUT_BITS)
     windowed = windowed_directions(loss)
     found = []
     for i in range(len(loss.directions)):
@@ -58,7 +65,10 @@ class _Ways:
 
 def _ways(loss: Loss, number: int, windowed: Deltas | None) -> Iterator[Deltas]:
     parts = loss.directions[number]
-    known = None if has_draws(loss) else transforms(parts)
+    try:
+        known = transforms(parts)
+    except NotCertified:  # a part is out of the reach of its transform
+        known = None
     if windowed is not None and rare(loss):
         yield windowed
     if known is not None and any(pair.decays for pair, _ in parts):
@@ -70,7 +80,22 @@ def _ways(loss: Loss, number: int, windowed: Deltas | None) -> Iterator[Deltas]:
         yield contour_direction(split.sums[0]).deltas
     if known is not None:
         yield blurred_direction(BlurredSum(known)).deltas
+    grid = grid_profile(Loss(parts))  # a law taken to be its own reverse has one direction only
+    if grid is not None:
+        yield grid_direction(grid.directions[0]).deltas
     try:
-        yield loss_has_profile(Loss(parts)).deltas  # a law taken to be its own reverse has one direction only
+        yield _few(loss_has_profile(Loss(parts)).deltas)
     except NotCertified:
         return
+
+
+def _few(deltas: Deltas) -> Deltas:
+    """The first few points only, where each may need a search of its own."""
+    asked: set[Fraction] = set()
+
+    def first(epsilons: Sequence[Fraction]) -> list[Ball | None]:
+        chosen = list(epsilons)[: _SLOW - len(asked)]
+        asked.update(chosen)
+        return [*(deltas(chosen) if chosen else []), *([None] * (len(epsilons) - len(chosen)))]
+
+    return first

@@ -22,6 +22,7 @@ from tightrope.numerics.sums.finite import FiniteLaw, scattered
 from tightrope.theorems import Source, theorem
 
 THRESHOLDS, CELLS = 24, 256
+FAR = 72  # more cells of a quarter, for a very small δ
 MOST_ORDERS = 64  # whole orders of the moment formula, a power of a polynomial of that degree
 
 
@@ -111,7 +112,10 @@ def sharing_cuts(c: Loss, steps: int, times: int) -> list[tuple[Fraction, ...]]:
     low = -NormalDist().inv_cdf(min(3 / steps, 0.7)) - 0.5
     high = max(low, mu) + 8
     number = CELLS if times == 1 else THRESHOLDS
-    cuts = [Fraction(round(1024 * (low + (high - low) * i / number)), 1024) for i in range(number)]
+    places = [low + (high - low) * i / number for i in range(number)]
+    if times == 1:
+        places += [high + i / 4 for i in range(FAR)]
+    cuts = [Fraction(round(1024 * place), 1024) for place in places]
     return [tuple(cuts)] if times == 1 else [(cut,) for cut in cuts]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
@@ -17,17 +18,25 @@ if TYPE_CHECKING:
 __all__ = ["enough", "first_places", "next_places"]
 
 _FINE = 1e-13  # no gap is closed further than this, or than the balls are wide
+_APART, _WIDE = 0.6, 3.0  # closer points differ by less than their balls are wide; wider ones leave a gap
 _AROUND = 2  # points on each side through which a curve is laid
+_SEVERAL, _SPARSE = 6, 0.1
 _NORMAL = NormalDist()
 
 
-def first_places(height: float, a: float) -> list[float]:
-    """Around where the least is if the loss is normal: ``height`` is D(1)."""
+def first_places(height: float, shares: Sequence[float]) -> list[float]:
+    """Around where the least of D + a·u is for each share a if the loss is normal; ``height`` is D(1)."""
     deviation = spread(height)
-    least, most = _ends(height, a)
-    middle = -deviation * deviation / 2 - deviation * _NORMAL.inv_cdf(min(max(a, 1e-300), 1 - 1e-16))
-    middle = min(max(middle, least), most)
-    return [min(max(middle + step * deviation, least), most) for step in (-0.5, 0.0, 0.5)]
+    steps = (-0.5, 0.0, 0.5) if len(shares) < _SEVERAL else (0.0,)  # many lie between each other
+    found: list[float] = []
+    for a in sorted(shares, reverse=True):
+        least, most = _ends(height, a)
+        middle = -deviation * deviation / 2 - deviation * _NORMAL.inv_cdf(min(max(a, 1e-300), 1 - 1e-16))
+        for step in steps:
+            x = min(max(middle + step * deviation, least), most)
+            if all(abs(x - y) > _SPARSE * deviation for y in found):
+                found.append(x)
+    return found
 
 
 def enough(points: ConvexPoints, a: float, gap: float) -> bool:
@@ -64,11 +73,18 @@ def next_places(points: ConvexPoints, height: float, a: float, late: bool) -> li
     bottom, bend = _bottom(places, values, i)
     close = math.sqrt(2 * (4 * _radius(points, i) + _FINE) / bend) if bend > 0 else math.inf
     close = min(max(close, 1e-12 * abs(bottom)), float(places[i + 1] - places[i - 1]) / 6)
-    found = [bottom, bottom - close, bottom + close]
+    new = float(np.abs(places - bottom).min()) > _APART * close
+    middle = bottom if new else float(places[i])
+    found = [bottom]
+    after = int(np.searchsorted(places, middle, side="right"))
+    before = int(np.searchsorted(places, middle)) - 1
+    if after <= last and places[after] - middle > _WIDE * close:
+        found.append(middle + close)
+    if before >= 0 and middle - places[before] > _WIDE * close:
+        found.append(middle - close)
     if late:
         found += _corners(places, values, i)
-    # Points closer than this differ by less than their balls are wide.
-    return [x for x in found if float(np.abs(places - x).min()) > 0.6 * close]
+    return [x for x in found if float(np.abs(places - x).min()) > _APART * close]
 
 
 def _further(places: Floats, i: int, height: float, a: float) -> list[float]:

@@ -12,16 +12,21 @@ from fractions import Fraction
 
 from tightrope.curves.engines.lesser_direction import chernoff_bound, tilt_to_the_leak
 from tightrope.errors import NotCertified
-from tightrope.numerics.balls import Ball, ball, precision
+from tightrope.numerics.balls import Ball, ball, between, lower_float, precision, upper_float
 from tightrope.numerics.contour.blurred import BlurredSum
 from tightrope.numerics.contour.integral import ContourSum
 from tightrope.numerics.exact import near
+from tightrope.numerics.grid.plan import grid_plan
+from tightrope.numerics.grid.search import GridDirection, log_float
 
-__all__ = ["EvenDirection", "blurred_direction", "contour_direction"]
+__all__ = ["EvenDirection", "blurred_direction", "contour_direction", "grid_direction"]
 
 Prover = Callable[[Fraction], Ball]
 
 _LOST = 14  # bits that a value may be less exact than at the contour's own place
+_LEAST = 7  # bits of the first value; with fewer, another engine may do better
+_MOST_SHEETS = 5  # contours for each direction; later points take what the last of them says
+_GRID = 2**16  # points of a grid
 _RELATIVE, _BLURRED = 1e-13, 5e-9
 _BLURRED_BITS = 128  # more than its nodes have, which are floats
 
@@ -56,12 +61,16 @@ class EvenDirection:
                 value = before.prove(epsilon)
                 if int(value.rel_accuracy_bits()) >= before.bits - _LOST:
                     return value
-            prove = self._contour(x)
-            value = prove(epsilon)
-            self._sheets = (*self._sheets, _Sheet(x, int(value.rel_accuracy_bits()), prove))
+            if len(self._sheets) < _MOST_SHEETS:
+                prove = self._contour(x)
+                value = prove(epsilon)
+                bits = int(value.rel_accuracy_bits())
+                if bits < _LEAST and not self._sheets:
+                    raise NotCertified("a contour for many ε", "it does not see δ(0)")
+                self._sheets = (*self._sheets, _Sheet(x, bits, prove))
         except NotCertified:
             self._failed = not self._sheets
-        return value
+        return None if self._failed else value
 
 
 def contour_direction(total: ContourSum) -> EvenDirection:
@@ -75,7 +84,7 @@ def contour_direction(total: ContourSum) -> EvenDirection:
         plan = total.plan(x, _RELATIVE)
 
         def prove(epsilon: Fraction) -> Ball:
-            with precision(plan.bits):
+            with precision(plan.bits + 64):  # so that ε is exact, or nearly
                 return total.call(ball(epsilon), plan)
 
         return prove
@@ -92,6 +101,24 @@ def blurred_direction(total: BlurredSum) -> EvenDirection:
         def prove(epsilon: Fraction) -> Ball:
             with precision(_BLURRED_BITS):
                 return total.call(ball(epsilon), plan)
+
+        return prove
+
+    return EvenDirection(contour)
+
+
+def grid_direction(laws: GridDirection) -> EvenDirection:
+    """By two laws on a lattice that enclose the one asked about."""
+
+    def contour(x: float) -> Prover:
+        level = log_float(laws.grid(laws.planned(x, fine=False)).upper(x))
+        grid = laws.grid(grid_plan(laws.pictures(), x, level, _GRID))
+
+        def prove(epsilon: Fraction) -> Ball:
+            with precision(_BLURRED_BITS):
+                at = ball(epsilon)
+                low, high = max(lower_float(at), 0.0), upper_float(at)  # δ falls in ε
+                return between(grid.lower(high), grid.upper(low))
 
         return prove
 

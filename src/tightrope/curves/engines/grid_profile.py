@@ -6,12 +6,16 @@ The last resort between closed forms and Rényi: it needs no transform, only how
 from __future__ import annotations
 
 import math
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from tightrope.curves.concentrated import joint_failure
 from tightrope.curves.loss import Loss, merged
+from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.profile import Profile, Witness, within_unit
+from tightrope.curves.revealed import Revealed
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, lower_float, precision, sharp, upper_float
 from tightrope.numerics.bound import Bound
@@ -21,6 +25,9 @@ from tightrope.numerics.grid.total import GridPlan
 from tightrope.numerics.real import Real, largest, total
 
 _STEPS = tuple(10.0**k for k in range(-11, -3))  # relative distances at which an end is proved
+_PATIENCE = 1.0  # seconds after which grids that serve their neighbours roughly are not replaced
+_CLOSE, _ROUGH = 1e-6, 1e-3
+_FEW = 0.7  # sampled records on average
 _MOST = 3000  # steps beyond which a grid is not fine enough to be worth its time
 
 
@@ -49,7 +56,7 @@ class GridProfile(Profile):
         witness: Witness = {"direction": worse, **_written(plan), "other": {}}
         level = self.directions[worse].grid(plan).lower(x)
         for i, direction in enumerate(self.directions):
-            if i == worse or epsilon == 0 or self._beyond(i, epsilon):  # at 0 both directions are equal
+            if i == worse or self._beyond(i, epsilon):
                 continue
             other = direction.planned(x, fine=False)
             if not direction.grid(other).upper(x) <= level:
@@ -72,7 +79,7 @@ class GridProfile(Profile):
             raise NotCertified("the worse direction", f"there is no direction {worse}")
         value = self._value(worse, epsilon, witness)
         for i in range(len(self.directions)):
-            if i != worse and epsilon > 0:
+            if i != worse:
                 other = self._value(i, epsilon, witness["other"])
                 with precision(100):
                     value = value.max(other)
@@ -87,6 +94,36 @@ class GridProfile(Profile):
             low, high = max(lower_float(at), 0.0), upper_float(at)  # δ falls in ε
             return grid.lower(high).union(grid.upper(low))
 
+    def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
+        """At many ε: a grid serves its neighbours as long as its ends are close enough."""
+        found: dict[Fraction, Ball | None] = dict.fromkeys(sorted(set(epsilons)))
+        witness: Witness | None = None
+        started = time.process_time()
+        for x in found:
+            patient = time.process_time() - started < _PATIENCE
+            value = None if witness is None else self._nearby(x, witness, _CLOSE if patient else _ROUGH)
+            if value is None:
+                try:
+                    witness = self.find(x)
+                    value = self.prove(x, witness)
+                except NotCertified:
+                    continue
+            found[x] = value
+        return [found[x] for x in epsilons]
+
+    def _nearby(self, epsilon: Fraction, witness: Witness, close: float) -> Ball | None:
+        """δ by grids that were made for another ε, if that is good enough."""
+        if not witness["other"] and len(self.directions) > 1 and not self._one_left(epsilon):
+            return None
+        value = self.prove(epsilon, witness)
+        with precision(64):
+            slope = 1 + float(witness.get("tilt", 0)) * float(epsilon)
+            return value if value.rad() <= value.mid() * close * slope else None
+
+    def _one_left(self, epsilon: Fraction) -> bool:
+        """Whether one direction alone matters."""
+        return sum(not self._beyond(i, epsilon) for i in range(len(self.directions))) <= 1
+
     def epsilon(self, delta: Fraction) -> tuple[Bound, Witness]:
         """Solve on ever finer grids; each end is proved where it is returned."""
         with precision(160):
@@ -94,8 +131,10 @@ class GridProfile(Profile):
             if leak >= ball(delta):
                 return Bound(math.inf if leak > ball(delta) else 0.0, math.inf), {}
         goal = math.log(delta.numerator) - math.log(delta.denominator)
-        rough = [direction.located(goal, fine=False) for direction in self.directions]
-        worse = max(range(len(rough)), key=lambda i: rough[i].upper)
+        worse = 0
+        if len(self.directions) > 1:
+            rough = [direction.located(goal, fine=False) for direction in self.directions]
+            worse = max(range(len(rough)), key=lambda i: rough[i].upper)
         found = self.directions[worse].located(goal)
         if not found.upper > 0:
             witness = self.find(Fraction(0))
@@ -131,6 +170,17 @@ def _plan(witness: Witness) -> GridPlan:
     return GridPlan(
         lattices, Fraction(witness["tilt"]), start, length, Fraction(witness["above"]), Fraction(witness["below"])
     )
+
+
+def few(loss: Loss) -> bool:
+    """Whether so few records are sampled that a contour would be long. Only normal noise: atoms rarely fit a grid."""
+    hits = 0.0
+    for pair, copies in merged(loss.remove):
+        rate, base = getattr(pair, "rate", None), getattr(pair, "base", None)
+        if rate is None or not isinstance(base, NormalPair | Revealed):
+            return False
+        hits += copies * float(rate)
+    return hits < _FEW
 
 
 def grid_profile(loss: Loss) -> GridProfile | None:

@@ -18,7 +18,7 @@ from tightrope.numerics.windowed.plan import WindowPlan
 from tightrope.numerics.windowed.total import WindowedSum
 
 _FIRST, _GROWTH = 10.0, 4.0  # the first stretch ends at so many times δ(0), each later one at so many times its start
-_NARROW = 1.25  # a stretch of a point for which no wide one is in reach
+_NARROW, _MOST_NARROW = 1.25, 3  # the same where no wide one is in reach, and how many of these are tried
 
 
 class WindowedDirection:
@@ -26,7 +26,8 @@ class WindowedDirection:
 
     def __init__(self, steps: WindowedSum, adding: bool) -> None:
         self._steps, self._adding = steps, adding
-        self._plans: dict[int, WindowPlan | None] = {}
+        self._wide: dict[int, WindowPlan | None] = {}
+        self._narrow: dict[int, WindowPlan | None] = {}
 
     @cached_property
     def _first(self) -> float:
@@ -46,19 +47,23 @@ class WindowedDirection:
             return None
 
     def _plan(self, x: float) -> WindowPlan:
-        """The plan of the stretch around x, made when it is first wanted."""
-        first = self._first
-        number = 0 if x <= first else 1 + math.floor(math.log(x / first) / math.log(_GROWTH))
-        if number not in self._plans:
-            start = 0.0 if number == 0 else first * _GROWTH ** (number - 1)
-            self._plans[number] = self._wide(start, first * _GROWTH**number)
-        plan = self._plans[number]
+        """The plan of the stretch around x, made when it is first wanted; of a narrow one where no wide one is found."""
+        number = 0 if x <= self._first else 1 + math.floor(math.log(x / self._first) / math.log(_GROWTH))
+        start = 0.0 if number == 0 else self._first * _GROWTH ** (number - 1)
+        plan = self._kept(self._wide, number, start, self._first * _GROWTH**number)
+        if plan is None and number > 0:
+            step = math.floor(math.log(x / self._first) / math.log(_NARROW))
+            start = self._first * _NARROW**step
+            if step in self._narrow or len(self._narrow) < _MOST_NARROW:
+                plan = self._kept(self._narrow, step, start, _NARROW * start)
         if plan is None:
-            return self._steps.even_plan(x, _NARROW * x, self._adding)
+            raise NotCertified("a windowed contour", "no stretch around this ε is in reach")
         return plan
 
-    def _wide(self, start: float, end: float) -> WindowPlan | None:
-        try:
-            return self._steps.even_plan(start, end, self._adding)
-        except NotCertified:
-            return None
+    def _kept(self, plans: dict[int, WindowPlan | None], key: int, start: float, end: float) -> WindowPlan | None:
+        if key not in plans:
+            try:
+                plans[key] = self._steps.even_plan(start, end, self._adding)
+            except NotCertified:
+                plans[key] = None
+        return plans[key]

@@ -1,112 +1,97 @@
 """The loss of a Gaussian answer in one of t places, chosen at random: the exact pair of random allocation.
 
-Against no answer at all the density is Λ, the mean of t lognormal variables. Removing the record costs E[(Λ − e^ε)₊],
-adding it e^ε·E[(e^{−ε} − Λ)₊], both under the law without the record.
+Against no answer at all the density is Λ, the mean of t lognormal variables. Removing the record has the loss ln Λ, under
+the law with the record, adding it −ln Λ under the law without.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property, lru_cache, reduce
-from typing import Any
+from functools import lru_cache, partial
+from math import floor
+from statistics import NormalDist
 
-from tightrope.curves.engines.gridded_pair import GridPoints, gridded_call
-from tightrope.curves.loss import Loss
+import numpy as np
+
+from tightrope.curves.engines.contour_profile import _transform
+from tightrope.curves.engines.mirrored_profile import MirroredProfile, Side
+from tightrope.curves.loss import Loss, Parts, merged
 from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.pair import Call, Pair
-from tightrope.curves.sampled.poisson import single
+from tightrope.curves.sampled.poisson import PoissonRemove, single
 from tightrope.errors import NotCertified
-from tightrope.numerics.balls import Ball, ball, between, certain, precision
+from tightrope.numerics.balls import Ball, ball, between, precision
+from tightrope.numerics.contour.mirrored import MirroredSum
 from tightrope.numerics.mean_density import MeanDensity
-from tightrope.numerics.moments.allocated import allocation_cumulant
 from tightrope.numerics.real import UNBOUNDED, Real
+from tightrope.numerics.transforms import memory as recall
+from tightrope.numerics.transforms.allocated import MOST_ORDER, AllocatedTransform
+from tightrope.numerics.transforms.transform import Transform
 from tightrope.theorems import Source, theorem
 
-_ORDERS = (*range(2, 33), 40, 50, 64)
-_DIGITS = 30  # bits of a value that are enough
-_PROBE = 1e-5  # if the integral is quick up to where δ is this, it is used
-_BITS = 128
-_MOST_COPIES = 2_000  # epochs; multiplying out more takes seconds
-_EXACT = 12.0  # standard deviations of the loss up to which a grid uses the integral; beyond, moments
 
-
-@dataclass(frozen=True)
-class Density:
-    """Everything about one μ and t: the integral, and the moments where it would be long. ``name`` tells μ² exactly."""
-
-    base: NormalPair = field(compare=False)
-    steps: int
-    name: Hashable
-
-    @cached_property
-    def mean(self) -> MeanDensity:
-        """The mean of t lognormal variables."""
-        return MeanDensity(self.base.root(), self.steps)
-
-    @cached_property
-    def moments(self) -> list[tuple[int, Ball]]:
-        """ln E[Λ^α] at some whole orders."""
-        with precision(_BITS):
-            return [
-                (a, allocation_cumulant(self.steps, a, lambda k: self.base.cumulant(Fraction(k - 1)))) for a in _ORDERS
-            ]
-
-    @cached_property
-    def spread(self) -> float:
-        """About the standard deviation of ln Λ."""
-        with precision(_BITS):
-            square = float(self.base.mu_squared.ball().mid())
-        return math.sqrt(math.log1p(math.expm1(square) / self.steps))
-
-    def bounded(self, x: Ball) -> Ball:
-        """E[(Λ − e^x)₊] ≤ E[Λ^α]·e^{−(α−1)x}·(1 − 1/α)^{α−1}/α, and at most what one run costs."""
-        found = [self.base.call(x)]
-        for order, moment in self.moments:
-            log = moment - (order - 1) * x + (order - 1) * (1 - Ball(1) / order).log() - Ball(order).log()
-            found.append(log.exp())
-        return between(Ball(0), reduce(Ball.min, found).upper())
+_BITS = 160  # of values that are integrals
+_MANY = 100_000  # places; one epoch with more has a quicker integral
 
 
 @dataclass(frozen=True)
 class AllocatedPair(Pair):
-    """One direction of the pair; several copies are put on a grid, which only overstates."""
+    """One direction of the pair. ``name`` tells μ² exactly."""
 
-    density: Density
+    base: NormalPair = field(compare=False)
+    steps: int
+    name: Hashable
     adding: bool
     words = "that of an answer in one of many places"
     effort = 2
-    composes = False
 
     def call(self, x: Ball) -> Ball:
-        """The integral, at one precision whatever is asked, or a bound where it would take long."""
-        return _remembered(self, x.man_exp()) if x.is_exact() else self.profile(x)
-
-    def profile(self, x: Ball) -> Ball:
-        """The integral with more bits until a few digits are known, or a bound."""
-        mean, value = self.density.mean, None
-        for bits in (_BITS, 2 * _BITS):
-            with precision(bits):
-                try:
-                    value = x.exp() * mean.put((-x).exp()) if self.adding else mean.call(x.exp())
-                except NotCertified:
-                    break
-            if certain(value, _DIGITS):
-                return value
-        with precision(_BITS):
-            bound = x.exp() * mean.put_at_most((-x).exp()) if self.adding else self.density.bounded(x)
-            found = between(Ball(0), bound.upper())
-            return found if value is None else value.min(found)
+        """At one precision whatever is asked; for a stretch of x, the values at its ends."""
+        ends = [x] if x.is_exact() else [x.lower(), x.upper()]
+        values = [_value(self, *(int(n) for n in end.man_exp())) for end in ends]
+        return values[0] if len(values) == 1 else between(*values)
 
     def tail(self, x: Ball) -> Ball:
         """P[L > x] is at least δ(x)."""
         return between(self.call(x), Ball(1))
 
-    def cumulant(self, s: Fraction) -> None:  # noqa: ARG002 - the moments have a theorem of their own
-        """Known at whole orders only."""
-        return
+    def cumulant(self, s: Fraction) -> Ball:
+        """Adding: everywhere. Removing: at whole s up to 63 by the multinomial theorem; elsewhere between what convexity and a
+        single answer allow."""
+        transform = self._added()
+        if self.adding:
+            return self._adding_cumulant(transform, s)
+        below = floor(s)
+        if s == below < MOST_ORDER:
+            return transform.log_order(below + 1)
+        # E[Λ^α] ≤ E[W^α], and at least the part of it in which one answer decides, t^{1−α}E[W^α]
+        most = self.base.cumulant(s)
+        least = (most - ball(s) * Ball(self.steps).log()).max(Ball(0))
+        if below + 1 < MOST_ORDER:
+            low, high = transform.log_order(below + 1), transform.log_order(below + 2)
+            most = most.min((1 - ball(s - below)) * low + ball(s - below) * high)
+            least = least.max(low)
+        return between(least, most)
+
+    def _adding_cumulant(self, transform: AllocatedTransform, s: Fraction) -> Ball:
+        """Where the integral is long, between 0 and that of a geometric mean, which Λ is not below."""
+        with precision(_BITS):
+            try:
+                return recall.log_real(transform, s)
+            except NotCertified:
+                return between(Ball(0), self.base.cumulant(s / self.steps) * self.steps)
+
+    def approximate_cumulants(self, points: Sequence[float]) -> list[float]:
+        """The same in floats; removing beyond the whole orders as for a single answer."""
+        transform = self._added()
+        if self.adding:
+            return [float(k) for k in transform.floats.log_moments(np.array(points, dtype=np.float64))]
+        single_answer = self.base.approximate_cumulants(points)
+        chords = np.interp(points, np.arange(MOST_ORDER), transform.log_orders[1:], right=math.inf)
+        return [min(one, float(chord)) for one, chord in zip(single_answer, chords, strict=True)]
 
     def mean(self) -> None:
         """No formula is used."""
@@ -117,28 +102,95 @@ class AllocatedPair(Pair):
         return UNBOUNDED
 
     def repeated(self, copies: int) -> Call | None:
-        """For several copies, a law on a grid, which dominates; very many are left to the moments: loose, but quick."""
-        if copies > _MOST_COPIES:
-            return None
-        return self.call if copies == 1 else gridded_call(_points(self.density)[self.adding], copies)
+        """One copy with very many places; all else is for the contour."""
+        return self.call if copies == 1 and self.steps > _MANY else None
 
-    def quick(self, x: Fraction) -> Ball:
-        """A bound that suits a grid: the integral near 0, the moments beyond."""
-        at = ball(x)
-        return self.call(at) if self.adding or x <= _EXACT * self.density.spread else self.density.bounded(at)
+    def transform(self) -> Transform | None:
+        """That of adding; removing has moments that grow too fast for contours of its own."""
+        return AllocatedTransform(self.base.root(), self.steps) if self.adding else None
+
+    def single_answer(self, delta: float) -> float:
+        """About ε if the record's own answer decides, in floats."""
+        with precision(64):
+            mu = float(self.base.mu().mid())
+        log = mu * (mu / 2 - NormalDist().inv_cdf(max(delta, 1e-300)))
+        return max(log - math.log(self.steps), 0.0) + math.log1p(math.exp(-abs(log - math.log(self.steps))))
+
+    def reversed(self) -> AllocatedPair:
+        """The other direction."""
+        return AllocatedPair(self.base, self.steps, self.name, not self.adding)
+
+    def _added(self) -> AllocatedTransform:
+        found = _transform(self if self.adding else self.reversed())
+        assert isinstance(found, AllocatedTransform)
+        return found
 
 
 @lru_cache(maxsize=1024)
-def _remembered(pair: AllocatedPair, exact: tuple[Any, Any]) -> Ball:
-    mantissa, exponent = exact
-    return pair.profile(Ball(mantissa) * Ball(2) ** int(exponent))
+def _value(pair: AllocatedPair, mantissa: int, exponent: int) -> Ball:
+    if pair.steps <= _MANY:
+        profile = allocated_profile(Loss(((pair, 1),)))
+        at = Fraction(mantissa) * Fraction(2) ** exponent
+        return profile.prove(at, profile.find(at))
+    mean = _density(pair.base, pair.steps)
+    with precision(_BITS):
+        x = Ball(mantissa) * Ball(2) ** exponent
+        try:
+            return x.exp() * mean.put((-x).exp()) if pair.adding else mean.call(x.exp())
+        except NotCertified:
+            order = min(range(1, MOST_ORDER), key=lambda s: float((pair.cumulant(Fraction(s)) - s * x).mid()))
+            return between(Ball(0), (pair.cumulant(Fraction(order)) - order * x).exp().upper().min(Ball(1)))
 
 
 @lru_cache(maxsize=32)
-def _points(density: Density) -> tuple[GridPoints, GridPoints]:
-    with precision(_BITS):
-        remove, add = AllocatedPair(density, False), AllocatedPair(density, True)
-        return GridPoints.both(density.spread, remove.quick, add.quick)
+def _density(base: NormalPair, steps: int) -> MeanDensity:
+    return MeanDensity(base.root(), steps)
+
+
+def has_allocation(loss: Loss) -> bool:
+    """Whether a product has a part whose places are chosen at random, and is not known in closed form."""
+    places = [pair for parts in loss.directions for pair, _ in parts if isinstance(pair, AllocatedPair)]
+    alone = all(len(parts) == 1 and parts[0][1] == 1 for parts in loss.directions)
+    return bool(places) and not (alone and places[0].steps > _MANY)
+
+
+def allocated_profile(loss: Loss) -> MirroredProfile:
+    """The profile of a product with such parts; NotCertified if another part is not known the other way round."""
+    sides: list[Side] = []
+    for parts, others in zip(loss.directions, loss.directions[::-1], strict=True):
+        known = merged(parts)
+        if any(pair.infinite().rational != 0 for pair, _ in known):
+            raise NotCertified("a mirrored contour", "some part may cost everything")
+        mirrored = any(isinstance(pair, AllocatedPair) and not pair.adding for pair, _ in known)
+        transforms = [(_reverse(pair, n, merged(others)) if mirrored else _known(_transform(pair)), n) for pair, n in known]
+        total = sides[0].total if sides and sides[0].total.parts == transforms else MirroredSum(transforms)
+        sides.append(Side(total, mirrored, partial(_moment, known)))
+    places = [pair for parts in loss.directions for pair, _ in parts if isinstance(pair, AllocatedPair)]
+    return MirroredProfile(tuple(sides), max((pair.single_answer for pair in places), key=lambda cost: cost(1e-6)))
+
+
+def _known(transform: Transform | None) -> Transform:
+    if transform is None:
+        raise NotCertified("a mirrored contour", "a part has no transform")
+    return transform
+
+
+def _reverse(pair: Pair, copies: int, others: Parts) -> Transform:
+    """The transform of (Q, P) from the pair (P, Q). A pair that dominates in both directions does so reversed, too."""
+    if isinstance(pair, AllocatedPair):
+        return _known(_transform(pair.reversed()))
+    if isinstance(pair, PoissonRemove) and isinstance(pair.base, NormalPair):
+        return _known(pair.base.sampled_transform(pair.rate, adding=True))
+    return _known(_transform(pair) if isinstance(pair, NormalPair) or (pair, copies) in others else None)
+
+
+def _moment(parts: Parts, order: int) -> Ball:
+    """K(s) of the whole at a whole s; infinite where it is not known."""
+    total = Ball(0)
+    for pair, n in parts:
+        found = pair.cumulant(Fraction(order))
+        total += Ball("inf") if found is None else found * n
+    return total
 
 
 @theorem(
@@ -155,21 +207,11 @@ def loss_of_allocation(c: Loss, steps: int) -> Loss | None:
     found = single(c)
     if found is None or not isinstance(found[0], NormalPair) or found[0].mu_squared.rational == 0:
         return None
-    square = found[0].mu_squared
-    density = Density(found[0], steps, square if square.rational is None else square.rational)
-    return (
-        Loss(((AllocatedPair(density, False), 1),), ((AllocatedPair(density, True), 1),)) if _quick(density) else None
-    )
-
-
-def _quick(density: Density) -> bool:
-    """Whether the integral is short where it matters; few runs, or very little noise, make it long."""
+    base = found[0]
+    square = base.mu_squared
+    remove = AllocatedPair(base, steps, square if square.rational is None else square.rational, False)
     try:
-        with precision(_BITS):
-            density.mean.put(ball(Fraction(-density.spread)).exp())
-            x = 5 * density.spread
-            while not density.mean.call(ball(Fraction(x)).exp()) < _PROBE:
-                x *= 1.5
-    except (NotCertified, OverflowError):
-        return False
-    return True
+        _transform(remove.reversed())
+    except NotCertified:
+        return None
+    return Loss(((remove, 1),), ((remove.reversed(), 1),))

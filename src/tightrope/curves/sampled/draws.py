@@ -179,9 +179,7 @@ class DrawsProfile(Profile):
 
     def _at(self, bits: int) -> Profile:
         if bits not in self._built:
-            if any(isinstance(p, DrawsPair) and p.kept(bits) > _MOST_COMPOSED for p, _ in self.loss.remove):
-                raise NotCertified("a sample with replacement", "too many multiplicities count")
-            self._built[bits] = self.evaluate(Loss(*(_cut(parts, bits) for parts in self.loss.directions)))
+            self._built[bits] = self.evaluate(cut_draws(self.loss, bits))
         return self._built[bits]
 
     def _copies(self) -> int:
@@ -228,6 +226,13 @@ class DrawsProfile(Profile):
             except NotCertified as wrong:
                 failure = wrong
         raise failure
+
+
+def cut_draws(loss: Loss, bits: int) -> Loss:
+    """The product with multiplicities of a chance below 2^−bits at ∞: it costs at least as much."""
+    if any(isinstance(p, DrawsPair) and p.kept(bits) > _MOST_COMPOSED for p, _ in loss.remove):
+        raise NotCertified("a sample with replacement", "too many multiplicities count")
+    return Loss(*(_cut(parts, bits) for parts in loss.directions))
 
 
 def _cut(parts: Parts, bits: int) -> Parts:

@@ -176,7 +176,8 @@ class ContourSum:
         """The number of nodes from the decays, for a node tail of e^log_error, and the terms' relative size."""
         import numpy as np
 
-        start, size = 1.0 / self._saddles.unit, 1.0
+        # without a line: where a normal sum of that curvature has fallen so far
+        start, size = math.sqrt(max(-2 * log_error, 0.5) / self._saddles.tilts(t).curvature), 1.0
         if line is not None:
             inside = [k for k, log in enumerate(line.log_sizes) if log < log_error + 8]
             start = line.eta * (inside[0] if inside else len(line.log_sizes))

@@ -23,8 +23,8 @@ UNIT = 2.0**-53  # half the distance from 1 to the next float
 
 @dataclass(frozen=True)
 class Cells:
-    """P[cell] is in [p_low, p_high], Q[cell] in [q_low, q_high]; every loss in cell i is at least e_{i−1} − slack and at
-    most e_i + slack."""
+    """P[cell] is in [p_low, p_high] and Q[cell] in [q_low, q_high]; every loss in cell i lies between e_{i−1} − slack
+    and e_i + slack."""
 
     p_low: Floats
     p_high: Floats

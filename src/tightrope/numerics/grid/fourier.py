@@ -1,13 +1,15 @@
 """The discrete Fourier transform as products with small matrices, so that its error follows from that of sums.
 
-n = r·s: split the index, transform the r rows' columns by the r × r matrix of roots of unity, turn, and transform the rows of
-length s likewise. Every step is a sum of at most r products, in any order, fused or not, and a product with a rounded root.
-The spectrum comes in a scrambled order, which powers and products do not mind and the inverse undoes.
+n = r·s: split the index, transform the columns of r rows by the r × r matrix of roots of unity, turn, and transform
+the rows of length s likewise. Every step is a sum of at most r products, in any order, fused or not, and a product
+with a rounded root. The spectrum comes in a scrambled order, which powers and products do not mind and the inverse
+undoes.
 
-The error of a step with radix r, relative in the Euclidean norm, u = 2⁻⁵³: the real and the imaginary part of an entry are sums
-of 2r products, off by (2r + 1)u of the sum of sizes; with the rounding of the roots, and as r numbers have Σ|x| ≤ √r‖x‖, an entry
-is off by (2√2r + 5)√r·u‖x‖, and all r of them by √r times that, while the exact step multiplies norms by √r. Turning adds
-2√2u for the product and 6u for the root. ``step_error`` holds the sum with room for second-order terms.
+The error of a step with radix r, relative in the Euclidean norm, u = 2⁻⁵³: the real and the imaginary part of an
+entry are sums of 2r products, off by (2r + 1)u of the sum of sizes; with the rounding of the roots, and as r numbers
+have Σ|x| ≤ √r‖x‖, an entry is off by (2√2r + 5)√r·u‖x‖, and all r of them by √r times that, while the exact step
+multiplies norms by √r. Turning adds 2√2u for the product and 6u for the root. ``transform_error`` holds the sum with
+room for second-order terms.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
 """Two laws on a lattice around a law in cells: one that certainly gives more, one that certainly gives less.
 
-A pair of measures gives more if P grows or Q falls anywhere, and less the other way round; so rounding is paid by moving the
-masses. Both laws are lists of P-masses on points x_i = step·i, moved by one small ``offset``; Q's masses follow from them.
+A pair of measures gives more if P grows or Q falls anywhere, and less the other way round; so rounding is paid by
+moving the masses. Both laws are lists of P-masses on points x_i = step·i, moved by one small ``offset``; Q's masses
+follow from them.
 
-*More*: the part of the law between two points is split onto them so that both its masses stay, since (1 − e^{x−l})₊ is convex in
-e^{−l} (``sums/gridded.py``). *Less*: outcomes whose losses lie around one point are made one outcome, whose loss ln P/Q is close to
-that point if the edges are chosen well: its error is of second order in the step, too. Where it falls short, the offset pays
-for all points, or the mass moves one point down.
+*More*: the part of the law between two points is split onto them so that both its masses stay, since (1 − e^{x−l})₊
+is convex in e^{−l} (``sums/gridded.py``). *Less*: outcomes whose losses lie around one point are made one outcome,
+whose loss ln P/Q is close to that point if the edges are chosen well: its error is of second order in the step, too.
+Where it falls short, the offset pays for all points, or the mass moves one point down.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from tightrope.numerics.grid.exponentials import EXP_ERROR, exponentials
 
 Places: TypeAlias = NDArray[np.int64]
 
-_SNAP = 2e-3  # steps: an atom this close to a point is taken as on it, and the offset pays
+_SNAP = 1e-2  # steps: an atom this close to a point is taken as on it, and the offset pays
 _ROUNDS = 2  # of improving the edges
 _WORST = 0.3  # steps by which an edge may be moved
 _SAFE = 16 * UNIT + EXP_ERROR  # of every product of a mass and an exponential below
@@ -50,7 +51,7 @@ class Lattice:
 
 @dataclass(frozen=True)
 class LatticeLaw:
-    """P-masses on the points step·place, all moved by ``offset``, and what lies above them: a mass at +∞, or P and Q."""
+    """P-masses on the points step·place, all moved by ``offset``; and above them a mass at +∞, or of P and Q."""
 
     places: Places
     masses: Floats
@@ -67,7 +68,8 @@ def greater_law(law: CellLaw, lattice: Lattice) -> LatticeLaw:
     with precision(80):
         width = lower_float(-(-step).expm1())
     p, q = cells.p_high[1:], cells.q_low[1:]
-    # With the points moved by the slack the upper share is (p − e^{x−slack}·q)/(1 − e^{−step}); the step after the last is ∞.
+    # With the points moved by the slack the upper share is (p − e^{x−slack}·q)/(1 − e^{−step}); the step after the
+    # last is ∞.
     up = (p - exponentials(points) * q * (1 - slack - _SAFE)) * (1 + 4 * UNIT)
     up[:-1] *= (1 + 4 * UNIT) / width
     up = np.clip(up, 0.0, p)
@@ -85,14 +87,15 @@ def greater_law(law: CellLaw, lattice: Lattice) -> LatticeLaw:
             else:
                 share = (step * (1 - rest)).expm1() / step.expm1()
             if at >= lattice.last:  # between the last point and ∞
-                share = ((points[-1] - atom.loss.ball()).exp() * (1 - Ball(_SNAP))).min(Ball(1))
+                share = (points[-1] - atom.loss.ball()).exp().min(Ball(1))
                 beyond += mass * (1 - share)
             for where, part in ((at, share), (at + 1, 1 - share)):
                 if where <= lattice.last or part is share:
                     masses[min(max(where, lattice.first), lattice.last) - lattice.first] += upper_float(mass * part)
     with precision(80):
         infinite = upper_float(law.infinite().ball() + beyond)
-    return LatticeLaw(lattice.places(), masses * (1 + 8 * UNIT), slack, infinite)
+    rounding = (8 + 2 * len(law.atoms())) * UNIT
+    return LatticeLaw(lattice.places(), masses * (1 + rounding), slack, infinite)
 
 
 def lesser_law(law: CellLaw, lattice: Lattice, tilt: float) -> LatticeLaw:
@@ -118,7 +121,7 @@ def lesser_law(law: CellLaw, lattice: Lattice, tilt: float) -> LatticeLaw:
         under_q = upper_float(Ball(float(cells.q_high[-1])) + above[1])
     return LatticeLaw(
         np.concatenate([places, places[some] - 1]),
-        np.concatenate([masses, p[some]]) * (1 - 4 * UNIT),
+        np.concatenate([masses, p[some]]) * (1 - (4 + 2 * len(law.atoms())) * UNIT),
         -offset,
         max(infinite, 0.0),
         under_q,
@@ -148,7 +151,7 @@ def _offset(short: Floats, p: Floats, points: Floats, step: float, tilt: float) 
 
 
 def _atoms(law: CellLaw, lattice: Lattice) -> tuple[Floats, float, tuple[Ball, Ball]]:
-    """The atoms moved down to points, by how much the points must move down too, and P and Q of those above the points."""
+    """The atoms moved down to points, how far the points must move down too, and P and Q of the atoms above."""
     masses, worst, above = np.zeros(lattice.last - lattice.first + 1), 0.0, (Ball(0), Ball(0))
     for atom in law.atoms():
         with precision(80):

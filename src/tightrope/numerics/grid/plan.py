@@ -1,8 +1,8 @@
 """Where to look: step, range, tilt and window of a grid for a product of laws. Floats only; nothing here is proved.
 
-A coarse picture of each law, a thousand cells from 10⁻⁹ to 450 on both sides of 0, says where its losses are. A loss far above ε
-is certain loss but for e^ε times its mass under Q, which both laws of a grid keep; so the lattice of a step ends (``cap``) where the
-other steps can hardly bring the sum below ε again.
+A coarse picture of each law, a thousand cells from 10⁻⁹ to 450 on both sides of 0, says where its losses are. A loss
+far above ε is certain loss but for e^ε times its mass under Q, which both laws of a grid keep; so the lattice of a
+step ends (``cap``) where the other steps can hardly bring the sum below ε again.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LEFT = 1e-9  # of δ: what may be left to bounds
 _NOISE = 1e-12  # about the error of a convolution of a few numbers
 _STEEP = 400.0  # the largest tilt times a loss
 _BITS = 5  # of the tilts
-_STEP_BITS = 26
+_STEP_BITS = 28  # of a step that divides an atom: points and tilted points are floats still
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,8 @@ def picture(law: CellLaw, copies: int) -> Picture:
     some = (p > 1e-290) & (q > 1e-290)
     middle = np.concatenate([[edges[0]], (edges[1:] + edges[:-1]) / 2, [edges[-1]]])[some]
     spread = np.concatenate([[1.0], np.diff(edges), [_HIGHEST]])[some]
-    losses = np.clip(np.log(p[some] / q[some]), middle - spread, middle + spread)  # of tiny cells rounding hides the loss
+    # Rounding hides the loss of tiny cells.
+    losses = np.clip(np.log(p[some] / q[some]), middle - spread, middle + spread)
     atoms = law.atoms()
     places = tuple(float(atom.loss.ball().mid()) for atom in atoms)
     losses = np.concatenate([losses, places])
@@ -98,7 +99,8 @@ def grid_plan(pictures: Sequence[Picture], epsilon: float, level: float, length:
     chosen = min(windows, key=lambda window: window.top - window.bottom)
     bottom = min(chosen.bottom, epsilon - 1e-3 * abs(epsilon))
     top = max(chosen.top, epsilon + 1e-3 * abs(epsilon))
-    step = _step((top - bottom) / (0.95 * length), pictures)
+    longest = max(min(cap, float(one.losses[-1])) - low for one, low in zip(pictures, lows, strict=True))
+    step = _step(max(top - bottom, longest) / (0.95 * length), pictures)
     lattices = []
     for one, low in zip(pictures, lows, strict=True):
         last = math.ceil(min(cap, float(one.losses[-1])) / step) + 1
@@ -106,7 +108,8 @@ def grid_plan(pictures: Sequence[Picture], epsilon: float, level: float, length:
     start = math.floor(bottom / step) - 3
     least = sum(one.copies * lattice.first for one, lattice in zip(pictures, lattices, strict=True))
     start = least if least > start - length // 25 else start
-    return GridPlan(tuple(lattices), _short(chosen.tilt), start, length, _short(chosen.above, True), _short(chosen.below))
+    above, below = _short(chosen.above, up=True), _short(chosen.below)
+    return GridPlan(tuple(lattices), _short(chosen.tilt), start, length, above, below)
 
 
 def _cap(pictures: Sequence[Picture], epsilon: float, level: float) -> float:

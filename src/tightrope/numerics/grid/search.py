@@ -1,7 +1,7 @@
 """How fine a grid must be: small grids find ε, or δ, and the distance of their ends says how many points are needed.
 
-Both ends err by about the square of the step, so four times the points close the gap sixteenfold. Floats choose; the ends of
-every grid are proved.
+Both ends err by about the square of the step, so four times the points close the gap sixteenfold. Floats choose; the
+ends of every grid are proved.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ _ENOUGH = 1e-6
 _GROWTH = 8  # at most, from one grid to the next: coarse ones overstate the gap
 _REPLANS = 6
 _SETTLED = 0.02
-_EVALUATIONS = 40
+_EVALUATIONS = 60
+_TINY = 1e-7
 _KEPT = 4  # grids that are remembered
 
 
@@ -113,7 +114,7 @@ def _next_length(length: int, gap: float) -> int:
     if gap <= _ENOUGH or length >= LONGEST:
         return length
     wanted = math.ceil(math.log2(length * math.sqrt(min(gap, 1.0) / _GOAL)))
-    return min(max(2**wanted, 2 * length), _GROWTH * length, LONGEST)
+    return min(max(1 << wanted, 2 * length), _GROWTH * length, LONGEST)
 
 
 def log_float(value: Ball) -> float:
@@ -128,7 +129,7 @@ def falling_root(gap: Callable[[float], float], start: float, slope: float, end:
     steepness, last = slope, None
     for _ in range(_EVALUATIONS):
         value = gap(at)
-        if value <= 0 and low == 0 and (at == 0 or (last is not None and not gap(0.0) > 0)):
+        if value <= 0 and at <= _TINY * start:  # the plan was made for ``start``: far below it, a grid says little
             return 0.0
         low, high = (at, high) if value > 0 else (low, at)
         if abs(value) < 1e-13 or high - low <= 1e-14 * high:

@@ -1,15 +1,16 @@
 """δ of a product of laws on a lattice, by convolution of tilted masses; everything that floats leave out is added.
 
-Let law j have masses p_i on the points x_i + offset. With tilt t its numbers y_i = p_i·e^{t·x_i}/S add up to at most 1. Their
-k-fold circular convolution R, of period n, is found by Fourier transforms; then
+Let law j have masses p_i on the points x_i + offset. With tilt t its numbers y_i = p_i·e^{t·x_i}/S add up to at most
+1. Their k-fold circular convolution R, of period n, is found by Fourier transforms; then
 
 δ(ε) = (1 − Π(1 − infinite)^k) + S^k·e^{−tε}·Σ_J R_J·e^{−t(x_J−ε)}·(1 − e^{ε−x_J−offsets})₊.
 
-- *Rounding*: |spectrum| ≤ 1, so that powers multiply an error by k; ‖error of R‖ ≤ (ke + 4ku + e)·‖y‖ with e from ``fourier.py``, and by
-  Cauchy-Schwarz its part of the sum is at most that times the Euclidean norm of the factors of R.
-- *Period*: circular sums are too large, never too small. The part of R outside the window is bounded by two more moments
-  of the same law, at tilts above and below t. Sums above the window are missing in it: their part of δ is at most
-  e^{−t·top} of R's mass there.
+- *Rounding*: |spectrum| ≤ 1, so that powers multiply an error by k; ‖error of R‖ ≤ (ke + 4ku + e)·‖y‖ with e from
+  ``fourier.py``, and by Cauchy-Schwarz its part of the sum is at most that times the Euclidean norm of the factors of
+  R.
+- *Period*: circular sums are too large, never too small. The part of R outside the window is bounded by two more
+  moments of the same law, at tilts above and below t. Sums above the window are missing in it: their part of δ is at
+  most e^{−t·top} of R's mass there.
 """
 
 from __future__ import annotations
@@ -29,13 +30,15 @@ from tightrope.numerics.grid.fourier import Complexes, from_spectrum, opposite, 
 from tightrope.numerics.grid.lattice_laws import Lattice, LatticeLaw, Places, greater_law, lesser_law
 
 _TILTED = EXP_ERROR + 8 * UNIT  # of a mass times e^{tx}, with tx exact
+_SUMMED = 3 * EXP_ERROR + 2600 * UNIT  # of a term: products, and two exponentials of rounded exponents up to 590
+_UNSURE = Ball(0).union(Ball(1)) - Ball(0).union(Ball(1))  # [−1, 1]
 LONGEST = 2**19
-_FAR = 500.0  # exponents beyond this are cut: e^−500 of a sum of at most 1 is added as an error
+_FAR = 590.0  # exponents beyond this are cut
 
 
 @dataclass(frozen=True)
 class GridPlan:
-    """All that floats choose: the lattice of each step, the tilt, the window of sums, and the tilts of the two bounds."""
+    """All that floats choose: the lattice of each law, the tilt, the window of sums, the tilts of two bounds."""
 
     lattices: tuple[Lattice, ...]
     tilt: Fraction
@@ -47,7 +50,7 @@ class GridPlan:
 
 @dataclass(frozen=True)
 class _Side:
-    """One of the two laws of every part after tilting: numbers on the circle, ln S, and what lies outside the window."""
+    """One of the two laws of every part after tilting: numbers on the circle, ln S, what is outside the window."""
 
     rounded: list[tuple[Places, Floats]]
     scale: Ball  # Σ k·ln S
@@ -70,7 +73,12 @@ class GridSum:
         greater = [greater_law(law, lat) for (law, _), lat in zip(parts, plan.lattices, strict=True)]
         lesser = [lesser_law(law, lat, tilt) for (law, _), lat in zip(parts, plan.lattices, strict=True)]
         self.greater, self.lesser = self._side(greater, up=True), self._side(lesser, up=False)
-        self._sums, self._error = self._convolved()
+        sums, self._error = self._convolved()
+        reach = _FAR / (float(self._step) * max(float(plan.tilt), 1.0))
+        numbers = np.arange(min(plan.length, math.floor(reach) + 1))
+        falls = exponentials(np.asarray(-float(plan.tilt * self._step) * numbers))
+        self._falls = exponentials(np.asarray(-float(self._step) * numbers))
+        self._tails = [_tails(one[: numbers.size] * falls, self._falls) for one in sums]
 
     def _side(self, laws: list[LatticeLaw], up: bool) -> _Side:
         """Tilted, rounded up or down, with ln S and the bounds of what is outside the window."""
@@ -116,8 +124,8 @@ class GridSum:
     def _convolved(self) -> tuple[tuple[Floats, Floats], float]:
         """The circular convolution of all copies, both laws at once, and the Euclidean norm of its error.
 
-        The greater law's numbers are real parts, the lesser one's imaginary parts. What lies on the point 0, often an atom, has
-        a constant spectrum and is left out of both transforms, whose errors are relative.
+        The greater law's numbers are real parts, the lesser one's imaginary parts. What lies on the point 0, often an
+        atom, has a constant spectrum and is left out of both transforms, whose errors are relative.
         """
         n = self._plan.length
         error, copies = transform_error(n), sum(self._copies)
@@ -146,46 +154,58 @@ class GridSum:
         return (sums.real[order], sums.imag[order]), 1.02 * lost
 
     def upper(self, epsilon: float) -> Ball:
-        """At least δ(ε)."""
-        side = self.greater
+        """At least δ(ε), ε ≥ 0."""
+        side, tilt = self.greater, ball(self._plan.tilt)
         with precision(100):
-            inner, size = self._inner(self._sums[0], epsilon, upper_float(side.offset), up=True)
+            offset = upper_float(side.offset)
             top = ball(self._step) * (self._plan.start + self._plan.length)
-            missing = (-ball(self._plan.tilt) * (top - Ball(epsilon))).exp() * side.outside_above
-            value = inner + Ball(self._error) * size + missing
-            rest = (side.scale - ball(self._plan.tilt) * Ball(epsilon)).exp() * value
-            return (side.infinite + rest).upper().min(Ball(1))
+            missing = (tilt * (Ball(epsilon) - top)).exp() * side.outside_above
+            if Fraction(epsilon) - Fraction(offset) < self._step * self._plan.start:  # sums below the window count, too
+                missing += side.outside_below
+            rest = self._call(0, epsilon, offset).upper() + self._noise(offset) + missing
+            value = side.infinite + (side.scale - tilt * Ball(epsilon)).exp() * rest
+            return value.upper().min(Ball(1))
 
     def lower(self, epsilon: float) -> Ball:
-        """At most δ(ε)."""
+        """At most δ(ε), ε ≥ 0."""
         side = self.lesser
         with precision(100):
-            inner, size = self._inner(self._sums[1], epsilon, lower_float(side.offset), up=False)
-            wrapped = side.outside_above + side.outside_below  # every factor of R is at most 1 where t ≥ 0
-            value = inner - Ball(self._error) * size - wrapped
-            rest = (side.scale - ball(self._plan.tilt) * Ball(epsilon)).exp() * value
-            high = (side.infinite - Ball(epsilon).exp() * side.under_q).max(Ball(0))
-            return (high + rest.max(Ball(0))).lower().max(Ball(0))
+            offset = lower_float(side.offset)
+            wrapped = side.outside_above + side.outside_below  # every factor of R is at most 1
+            rest = self._call(1, epsilon, offset).lower() - self._noise(offset) - wrapped
+            high = side.infinite - Ball(epsilon).exp() * side.under_q
+            value = (side.scale - ball(self._plan.tilt) * Ball(epsilon)).exp() * rest
+            return (high.max(Ball(0)) + value.max(Ball(0))).lower().max(Ball(0))
 
-    def _inner(self, sums: Floats, epsilon: float, offset: float, up: bool) -> tuple[Ball, Ball]:
-        """Σ R·e^{−t(x−ε)}(1 − e^{ε−x−offset})₊ rounded up or down, and the Euclidean norm of the factors.
+    def _call(self, which: int, epsilon: float, offset: float) -> Ball:
+        """Σ R·e^{−t(x−ε)}(1 − e^{ε−x−offset})₊ for the numbers R that were found: two sums from the end."""
+        plan, x = self._plan, ball(Fraction(epsilon) - self._step * self._plan.start)
+        first = math.floor((Fraction(epsilon) - Fraction(offset)) / self._step) + 1 - plan.start
+        tilted, both, sizes = self._tails[which]
+        value = error = Ball(0)
+        if first < tilted.size:
+            first = max(first, 0)
+            less = (x - Ball(offset)).exp()
+            value = Ball(float(tilted[first])) - less * Ball(float(both[first]))
+            size = Ball(float(sizes[first])) * Ball(_SUMMED + 2 * plan.length * UNIT)
+            error = size * (1 + less * Ball(float(self._falls[first])))
+        if tilted.size < plan.length:  # the sums that were cut add up to at most 1 before they are turned back
+            error += (-ball(plan.tilt * self._step) * tilted.size).exp()
+        return (ball(plan.tilt) * x).exp() * (value + error * _UNSURE)
 
-        x − ε is rounded once, relatively, so the exponents, at most 500, are off by at most 1001u.
+    def _noise(self, offset: float) -> Ball:
+        """The part of the convolution's error: its norm times that of g(d) = e^{−td}(1 − e^{−d}) over the points.
+
+        ∫g² = 1/(2t(2t+1)(t+1)); g rises and falls once, so a sum is at most the integral over the step and one more g².
         """
-        plan, step, t = self._plan, float(self._step), float(self._plan.tilt)
-        first = max(math.floor((epsilon - offset) / step) - 1, plan.start)
-        beyond = np.arange(first, plan.start + plan.length) * step - epsilon
-        near = beyond.size if t == 0 else int(np.searchsorted(beyond, _FAR / t))
-        beyond, sums = beyond[:near], sums[first - plan.start :][:near]
-        sign = 1 if up else -1
-        gains = 1 - exponentials(-np.clip(beyond + offset, 0.0, _FAR)) + sign * (EXP_ERROR + 8 * UNIT)
-        gains[beyond + offset < -8 * UNIT * (abs(epsilon) + abs(offset) + step)] = 0.0
-        falls = exponentials(-t * np.maximum(beyond, -_FAR)) * (1 + sign * (EXP_ERROR + 1100 * UNIT))
-        factors = np.maximum(gains, 0.0) * falls
-        value, size = float(sums @ factors), float(np.abs(sums) @ factors)
-        value += sign * (near + 8) * UNIT * size
-        norm = math.sqrt(float(factors @ factors)) * (1 + (near + 8) * UNIT)
-        return Ball(value) + (Ball(-_FAR).exp() if up else Ball(0)), Ball(norm)
+        t, h = ball(self._plan.tilt), ball(self._step)
+        squares = 1 / (2 * t * (2 * t + 1) * (t + 1) * h) + 1 / (1 + t) ** 2
+        return Ball(self._error) * squares.sqrt() * (t * abs(offset)).exp()
+
+
+def _tails(terms: Floats, falls: Floats) -> tuple[Floats, Floats, Floats]:
+    """From every place to the end: the sums of the terms, of the terms times ``falls``, and of the terms' sizes."""
+    return tuple(np.cumsum(one[::-1])[::-1] for one in (terms, terms * falls, np.abs(terms)))  # type: ignore[return-value]
 
 
 def _checked(plan: GridPlan, parts: int) -> None:
@@ -197,11 +217,16 @@ def _checked(plan: GridPlan, parts: int) -> None:
     short = all(x.denominator & (x.denominator - 1) == 0 for x in (step, plan.tilt))
     # Points, and the tilt times a point, are floats without rounding.
     bits = max((max(abs(lat.first), abs(lat.last)).bit_length() for lat in plan.lattices), default=0)
-    short = short and bits + step.numerator.bit_length() + plan.tilt.numerator.bit_length() <= 53
-    window = bits + step.numerator.bit_length() <= 53 and abs(plan.start) + plan.length < 2**30
+    short = short and bits + _bits(step) + _bits(plan.tilt) <= 53
+    window = bits + _bits(step) <= 53 and abs(plan.start) + plan.length < 2**30
     power = 2 <= plan.length <= LONGEST and plan.length & (plan.length - 1) == 0
     if not (fits and short and window and power and plan.tilt > 0 and plan.below < plan.tilt < plan.above and step > 0):
         raise NotCertified("a grid of losses", "its plan does not fit")
+
+
+def _bits(x: Fraction) -> int:
+    """Of a dyadic number."""
+    return (x.numerator // (x.numerator & -x.numerator)).bit_length() if x else 0
 
 
 def _power(base: Complexes, copies: int) -> Complexes:

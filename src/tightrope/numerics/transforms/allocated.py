@@ -23,7 +23,7 @@ from flint import ctx, fmpz_poly
 
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
-from tightrope.numerics.moments.allocated import allocation_cumulant
+from tightrope.numerics.moments.allocated import allocation_cumulants
 from tightrope.numerics.normal import upper_tail
 from tightrope.numerics.real import Real
 from tightrope.numerics.transforms.allocated_rule import AllocatedFloats, AllocatedRule, chosen_rule
@@ -32,10 +32,10 @@ from tightrope.numerics.transforms.transform import Transform, unit, whole_power
 if TYPE_CHECKING:
     from tightrope.numerics.transforms.transform import Complexes, Floats
 
-__all__ = ["AllocatedTransform"]
+__all__ = ["MOST_ORDER", "AllocatedTransform"]
 
 _WIDTH = 9.0  # of a band, in 1/√|s|: at its ends terms outgrow their sum by e^{width²/8}
-_ORDERS = 12  # E[Λ^j] is used up to this j, and chords of its logarithm between
+MOST_ORDER = 64  # E[Λ^j] is used up to this j, and chords of its logarithm between
 
 
 class AllocatedTransform(Transform):
@@ -43,6 +43,7 @@ class AllocatedTransform(Transform):
 
     def __init__(self, mu: Real, steps: int) -> None:
         self._mu, self._steps = mu, steps
+        self._known: dict[int, list[Ball]] = {}
         with precision(80):
             self.floats = AllocatedFloats(float(mu.ball().mid()), steps)
 
@@ -55,30 +56,33 @@ class AllocatedTransform(Transform):
         if t > 0:
             return self.line(t, Fraction(0), 0)[0]
         order, rest = divmod(-t, 1)
-        if order >= _ORDERS:
+        if order >= MOST_ORDER:
             return Ball("inf")
         below = self.log_order(order)
         return below if rest == 0 else between(Ball(0).min(below), (1 - ball(rest)) * below + ball(rest) * self.log_order(order + 1))
 
     def log_order(self, order: int) -> Ball:
-        """ln E[Λ^j] at a whole order."""
-        if order < 2:
-            return Ball(0)
-        with precision(max(ctx.prec, 64) + 64):
-            square = self._mu.ball() ** 2
-            return allocation_cumulant(self._steps, order, lambda k: square * (k * (k - 1)) / 2)
+        """ln E[Λ^j] at a whole order up to ``MOST_ORDER``."""
+        return self._orders(max(int(ctx.prec), 64))[order]
+
+    def _orders(self, bits: int) -> list[Ball]:
+        if bits not in self._known:
+            with precision(bits + 64):
+                square = self._mu.ball() ** 2
+                self._known[bits] = allocation_cumulants(self._steps, MOST_ORDER, lambda k: square * (k * (k - 1)) / 2)
+        return self._known[bits]
 
     @cached_property
-    def _log_orders(self) -> list[float]:
-        with precision(64):
-            return [float(self.log_order(j).mid()) for j in range(_ORDERS + 1)]
+    def log_orders(self) -> list[float]:
+        """The same in floats."""
+        return [float(log.mid()) for log in self._orders(64)]
 
     def log_floats(self, t: Floats | Sequence[float]) -> Floats:
         """The same in floats."""
         import numpy as np
 
         at = np.asarray(t, dtype=np.float64)
-        result = np.interp(-at, np.arange(_ORDERS + 1), self._log_orders, right=math.inf)
+        result = np.interp(-at, np.arange(MOST_ORDER + 1), self.log_orders, right=math.inf)
         result[at > 0] = self.floats.log_moments(at[at > 0])
         return result
 
@@ -129,7 +133,7 @@ class AllocatedTransform(Transform):
         factor = ComplexBall(-(mu**2) / 2, ball(rule.angle) - mu * below).exp() / self._steps
         low = rule.first * rule.wide - rule.reach * stride
         high = rule.last * rule.wide + rule.reach * stride
-        powers = [(-factor * ball(fine * j).exp()).exp() for j in range(low, high + 1)]
+        powers = _twice_exponential(-factor, fine, low, high)
         scale = across / (2 * Ball.pi()).sqrt()
         error = _around(self._inner_error(rule, across))
         values: dict[int, ComplexBall] = {}
@@ -199,6 +203,16 @@ def _band_end(t: float, eta: float, first: int) -> int:
     """The last node whose angle is near enough to that of the first."""
     angle = math.atan2(eta * first, t) + _WIDTH / math.sqrt(math.hypot(t, eta * first) + 4)
     return max(first, math.floor(t * math.tan(angle) / eta)) if angle < 1.57 else 10**9
+
+
+def _twice_exponential(factor: ComplexBall, step: Fraction, low: int, high: int) -> list[ComplexBall]:
+    """exp(factor·e^{j·step}) for low ≤ j ≤ high, |value| ≤ 1 and falling; from where it is 2^−bits on, only that."""
+    tiny, found = Ball(2) ** -int(ctx.prec), []
+    for j in range(low, high + 1):
+        found.append((factor * ball(step * j).exp()).exp())
+        if j % 64 == 0 and found[-1].abs_upper() < tiny:
+            break
+    return found + [_around(tiny)] * (high + 1 - low - len(found))
 
 
 class _FixedPoint:

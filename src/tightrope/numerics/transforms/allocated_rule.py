@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["AllocatedFloats", "AllocatedRule", "chosen_rule"]
 
 _PARTS = np.linspace(0.0, 1.0, 7)
-_MOST_POINTS = 60_000  # of the lattice, each an exponential
-_MOST_NODES = 12_000
+_MOST_MICROSECONDS = 1e6  # for the exponentials of one band
 _STEP, _SUMMED = 0.125, 40.0  # of the table, and up to which t its sum is exact
 _SPREAD = np.linspace(0.0, 1.0, 9)
 
@@ -152,9 +151,9 @@ def chosen_rule(floats: AllocatedFloats, t: float, low_y: float, high_y: float, 
     reach = math.ceil(math.sqrt(2 * inner) / across) + 1
     first, last = math.floor(low / (float(fine) * wide)), math.ceil(high / (float(fine) * wide))
     points = (last - first) * wide + 2 * reach * stride
-    if not (points <= _MOST_POINTS and last - first <= _MOST_NODES):
-        raise NotCertified("a mean of densities", f"{points} nodes are too many")
     bits = math.ceil(inner / math.log(2)) + 24
+    if not points * (4 + bits / 60) <= _MOST_MICROSECONDS:
+        raise NotCertified("a mean of densities", f"{points} nodes of {bits} bits are too many")
     return AllocatedRule(
         _short(angle), fine, wide, stride, first, last, reach, _short(lowered), short(up), short(down),
         short(power), Fraction(round(top)), bits

@@ -92,7 +92,7 @@ class SampledNormalTransform(Transform):
                 log = (q * (rise - 1)).log1p()
                 logs.append(log)
                 weights.append((fall * (j * j) + a * log).exp())
-                rise = rise * ratio  # a bit is lost every time it doubles its factors: a few in all
+                rise = rise * ratio  # a rounding each: some seven bits in all
             sums = power_sums(weights, [log * turn for log in logs], count)
             scale = step / (2 * Ball.pi()).sqrt()
             beyond = tails(mu, q, power, chosen, logs[0], logs[-1])

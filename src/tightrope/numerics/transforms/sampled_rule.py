@@ -71,7 +71,7 @@ class Rule:
 
 def rule(mu: float, q: float, power: float, y: float, nats: float, left: float, right: float) -> Rule:
     """Nodes for an error of about e^−nats relative to G(A) at every |y'| ≤ y: a choice, in floats."""
-    deepest = min(math.sqrt(2 * nats), 3.04 / mu)
+    deepest = min(math.sqrt(2 * nats), (3.04 if power < 0 else 3.12) / mu)
     depth, split, rate = 0.0, math.inf, math.inf
     for k in range(40):
         d = deepest * 0.88**k

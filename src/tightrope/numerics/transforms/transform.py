@@ -136,7 +136,8 @@ def _turns(angle: Ball, number: int, weight: Ball | None) -> list[ComplexBall]:
         if k % _RESTART:
             value = value * turn
         else:
-            value = unit(angle * k) if weight is None else unit(angle * k) * weight
+            fresh = unit(angle * k)
+            value = fresh if weight is None else fresh * weight
         turns.append(value)
     return turns
 
