@@ -6,7 +6,6 @@ import pytest
 
 import tightrope as tr
 from tightrope.accounting.facts import fact
-from tightrope.curves.composed_loss import loss_has_profile
 from tightrope.curves.engines.contour_profile import ContourProfile, contour_profile
 from tightrope.curves.loss import Loss
 from tightrope.errors import NotCertified
@@ -77,8 +76,6 @@ def test_tiny_rates_are_settled_by_their_distance():
 def test_parts_without_a_transform_have_no_contour():
     law = fact(tr.GaussianPair(1, 2, 0, 1).poisson("0.1") * 3, Loss).curve
     assert contour_profile(law) is None
-    with pytest.raises(NotCertified):
-        loss_has_profile(law)
 
 
 def test_leaks_are_infinite_at_small_delta():

@@ -175,7 +175,7 @@ def test_mixtures_add_what_they_mix():
     assert bounded.largest().overlaps(CASES[3][0].largest().max(CASES[4][0].largest()))
 
 
-VECTORS = [(2, "0.4", "0.00769604553164"), (30, "1.5", "0.0246774246984410")]
+VECTORS = [(2, "0.4", "0.00769604553164"), (30, "1.5", "0.02467742469825137")]
 
 
 @pytest.mark.parametrize(("steps", "x", "value"), VECTORS)

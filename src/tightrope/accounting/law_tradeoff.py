@@ -83,9 +83,16 @@ def tradeoffs_of(law: Loss, fprs: Sequence[Fraction], fine: float = 0.0) -> list
     if len(known) == len(curves):
         found = [_lesser([curve(a) for curve in known]) for a in inside]
     else:
-        found = _Tables(law, fine).at(inside) if inside else []
+        found = _charted(law, inside, fine)
     values = {**dict(zip(inside, found, strict=True)), **ends}
     return [values[a] for a in fprs]
+
+
+def _charted(law: Loss, fprs: Sequence[Fraction], fine: float) -> list[Bound | None]:
+    try:
+        return _Tables(law, fine).at(fprs) if fprs else []
+    except NotCertified:
+        return [None] * len(fprs)
 
 
 def _at_zero(law: Loss) -> Bound:

@@ -24,9 +24,10 @@ from tightrope.curves.profile import LeakyProfile, Profile
 from tightrope.curves.renyi import LinearRenyi, Renyi, SmallestRenyi, SummedRenyi
 from tightrope.curves.renyi_profile import renyi_to_profile, renyi_to_profile_optimally
 from tightrope.curves.sampled.attained import loss_attained_without_replacement
+from tightrope.curves.sampled.clones import one_shuffle
 from tightrope.curves.sampled.draws import drawn_rates, loss_attained_with_replacement, nothing_sharper
 from tightrope.curves.sampled.exchanged import loss_attained_by_poisson_replacement
-from tightrope.curves.sampled.shuffled_count import loss_attained_by_shuffling
+from tightrope.curves.sampled.shuffled_count import ONE_ROUND, SEVERAL_ROUNDS, loss_attained_by_shuffling
 from tightrope.curves.shared_records import loss_attained_by_sharing, sharing_cuts
 from tightrope.mechanisms.base import Mechanism
 from tightrope.mechanisms.batches import Allocated, ShuffledBatches
@@ -66,7 +67,7 @@ def exact_route(m: Mechanism) -> Route | None:
         "equal" if tight else "upper",
         (*known.steps, _line(loss_has_profile, m)),
         lambda: loss_has_profile(known.curve),
-        final=nothing_sharper(known.curve, known.kind == "equal"),
+        final=nothing_sharper(known.curve, known.kind == "equal") or one_shuffle(known.curve),
     )
 
 
@@ -220,7 +221,9 @@ def lower_losses(m: Mechanism) -> Iterator[tuple[Loss, tuple[Step, ...]]]:
 def _shared(part: Mechanism, times: int) -> Iterator[tuple[Loss, tuple[Step, ...]]]:
     """Laws that shuffled reports, shuffled batches or an allocation attain, taken so often."""
     if isinstance(part, Shuffled):
-        yield from _attained_by_shuffling(part)
+        found = _attained_by_shuffling(part, ONE_ROUND)
+        if found is not None:
+            yield found
     if not isinstance(part, ShuffledBatches | Allocated) or part.steps == 1:
         return
     known = fact(part, Loss)
@@ -244,6 +247,8 @@ def _attained(part: Mechanism) -> tuple[Loss, tuple[Step, ...]] | None:
         return _attained_by_sample(part, loss_attained_without_replacement, part.rate)
     if isinstance(part, WithReplacement):
         return _attained_by_sample(part, loss_attained_with_replacement, drawn_rates(part.size, part.population)[0])
+    if isinstance(part, Shuffled) and part.users > 1:
+        return _attained_by_shuffling(part, SEVERAL_ROUNDS)
     known = _attained_law(part)
     if known is not None:
         return known.curve, known.steps
@@ -276,9 +281,8 @@ def _attained_by_sample(
     return law, (*base.steps, _line(rule, part))
 
 
-def _attained_by_shuffling(part: Shuffled) -> Iterator[tuple[Loss, tuple[Step, ...]]]:
+def _attained_by_shuffling(part: Shuffled, cells: int) -> tuple[Loss, tuple[Step, ...]] | None:
     """One user among others who all hold the second datum, on a base whose own law is attained."""
     base = _attained_law(part.part)
-    law = None if base is None else loss_attained_by_shuffling(base.curve, part.users)
-    if base is not None and law is not None:
-        yield law, (*base.steps, _line(loss_attained_by_shuffling, part))
+    law = None if base is None else loss_attained_by_shuffling(base.curve, part.users, cells)
+    return None if base is None or law is None else (law, (*base.steps, _line(loss_attained_by_shuffling, part)))

@@ -132,8 +132,8 @@ def _has_transforms(c: Loss) -> bool:
 
 
 def _by_contour(c: Loss) -> Profile:
-    """By a contour integral: as it stands where the transform decays, with a tiny normal loss added where it does not; on a
-    grid where the steps are few; in the last resort by long sums."""
+    """By a contour integral: as it stands where the transform decays, with a tiny normal loss added where it does not;
+    on a grid where the steps are few; in the last resort by long sums."""
     grid: Way = ("grid", partial(grid_profile, c))
     long: Way = ("sum", partial(_summed, c, quick=False))
     if not _has_transforms(c):

@@ -12,8 +12,9 @@ from tightrope.curves.engines.grid_profile import grid_profile
 from tightrope.curves.engines.windowed_profile import rare, windowed_directions
 from tightrope.curves.loss import Loss
 from tightrope.curves.profile import within_unit
+from tightrope.curves.revealed import Revealed
 from tightrope.curves.sampled.draws import cut_draws, has_draws
-from tightrope.curves.sampled.glued import split_glued_profile
+from tightrope.curves.sampled.glued import Glued, split_glued_profile
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball
 from tightrope.numerics.contour.blurred import BlurredSum
@@ -40,11 +41,14 @@ def directions(loss: Loss) -> tuple[Deltas, ...]:
 
 
 class _Ways:
-    """The ways to one direction, the quickest first; each is made when those before it gave up."""
+    """The ways to one direction, the quickest first; each is made when those before it gave up. The last is slow and
+    used only where no other has found anything."""
 
     def __init__(self, loss: Loss, number: int, windowed: Deltas | None) -> None:
         self._more = _ways(loss, number, windowed)
         self._made: list[Deltas] = []
+        self._slow = _few(Loss(loss.directions[number]))  # a law taken to be its own reverse has one direction only
+        self._any = False
 
     def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
         """At each ε by the first way that succeeds."""
@@ -54,6 +58,7 @@ class _Ways:
             if not left:
                 break
             found.update(zip(left, way(left), strict=True))
+        self._any = self._any or any(value is not None for value in found.values())
         return [None if (value := found[x]) is None else within_unit(value) for x in epsilons]
 
     def _all(self) -> Iterator[Deltas]:
@@ -61,6 +66,8 @@ class _Ways:
         for way in self._more:
             self._made.append(way)
             yield way
+        if not self._any:
+            yield self._slow
 
 
 def _ways(loss: Loss, number: int, windowed: Deltas | None) -> Iterator[Deltas]:
@@ -78,24 +85,24 @@ def _ways(loss: Loss, number: int, windowed: Deltas | None) -> Iterator[Deltas]:
     split = None if known is None else split_glued_profile(loss)
     if split is not None:
         yield contour_direction(split.sums[0]).deltas
-    if known is not None:
+    if known is not None and not any(isinstance(pair, Glued) and isinstance(pair.base, Revealed) for pair, _ in parts):
         yield blurred_direction(BlurredSum(known)).deltas
-    grid = grid_profile(Loss(parts))  # a law taken to be its own reverse has one direction only
+    grid = grid_profile(Loss(parts))
     if grid is not None:
         yield grid_direction(grid.directions[0]).deltas
-    try:
-        yield _few(loss_has_profile(Loss(parts)).deltas)
-    except NotCertified:
-        return
 
 
-def _few(deltas: Deltas) -> Deltas:
-    """The first few points only, where each may need a search of its own."""
-    asked: set[Fraction] = set()
+def _few(loss: Loss) -> Deltas:
+    """The profile at the first few points only, as each may need a search of its own."""
+    left = [_SLOW]
 
-    def first(epsilons: Sequence[Fraction]) -> list[Ball | None]:
-        chosen = list(epsilons)[: _SLOW - len(asked)]
-        asked.update(chosen)
-        return [*(deltas(chosen) if chosen else []), *([None] * (len(epsilons) - len(chosen)))]
+    def deltas(epsilons: Sequence[Fraction]) -> list[Ball | None]:
+        chosen = list(epsilons)[: left[0]]
+        left[0] -= len(chosen)
+        missing: list[Ball | None] = [None] * len(epsilons)
+        try:
+            return [*loss_has_profile(loss).deltas(chosen), *missing[len(chosen) :]] if chosen else missing
+        except NotCertified:
+            return missing
 
-    return first
+    return deltas

@@ -77,5 +77,7 @@ def loss_has_renyi(c: Loss) -> Renyi | None:
 
 @lru_cache(maxsize=512)
 def _has_cumulant(pair: Pair) -> bool:
+    if pair.measured is not None:
+        return pair.measured
     with precision(10):  # whether there is one is all that is asked
         return pair.cumulant(Fraction(2)) is not None

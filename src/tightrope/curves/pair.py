@@ -33,6 +33,7 @@ class Pair(ABC):
     effort = 0  # what a cumulant in floats costs: 0 microseconds, 1 a tenth of a millisecond, 2 more
     decays = True  # False: the transform does not fall along vertical lines, since the losses are atoms
     composes = True  # False: the profile is a supremum over several pairs, so a product of it only overstates
+    measured: bool | None = None  # whether there is a cumulant, said where finding out would take long
     shifted = False  # True: log-concave noise against its shift, and the opposite shift fits the description as well
 
     @abstractmethod

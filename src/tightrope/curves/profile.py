@@ -22,6 +22,7 @@ Witness = dict[str, Any]
 class Profile(ABC):
     """δ as a function of ε, bounded from above; ``prove`` is a pure function of ε and the witness."""
 
+    may_be_wide = False  # True: what is found may prove little, so that another way may be better
     first_step = 2.0**-51  # how close to a solution the first proof is tried, relatively
 
     @abstractmethod

@@ -1,7 +1,9 @@
-"""Several ways to evaluate one profile: the first that succeeds answers, and the witness says which it was."""
+"""Several ways to evaluate one profile: the first that succeeds answers, unless its proof is wide, and the
+witness says which it was."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -9,8 +11,11 @@ from typing import TypeVar
 
 from tightrope.curves.profile import Profile, Witness
 from tightrope.errors import NotCertified
-from tightrope.numerics.balls import Ball
+from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.bound import Bound
+
+_WIDE = 1e-5  # relatively: then another way is tried, too
+_MORE = 2
 
 Answer = TypeVar("Answer")
 Way = tuple[str, Callable[[], Profile | None]]
@@ -38,9 +43,13 @@ class Ways(Profile):
                 yield name, profile
 
     def find(self, epsilon: Fraction) -> Witness:
-        """The witness of the first way that finds one."""
-        found, _ = self._first(lambda profile: (profile.find(epsilon), None))
-        return found
+        """The witness of the first way whose proof is not wide."""
+
+        def proved(profile: Profile) -> tuple[Witness, float]:
+            witness = profile.find(epsilon)
+            return witness, _width(profile.prove(epsilon, witness)) if profile.may_be_wide else 0.0
+
+        return self._best(proved, lambda width: width)[0]
 
     def prove(self, epsilon: Fraction, witness: Witness) -> Ball:
         """By the way that the witness names."""
@@ -50,13 +59,13 @@ class Ways(Profile):
         return profile.prove(epsilon, witness)
 
     def epsilon(self, delta: Fraction) -> tuple[Bound, Witness]:
-        """By the first way that succeeds."""
+        """By the first way whose ends are close."""
 
         def solved(profile: Profile) -> tuple[Witness, Bound]:
             bound, witness = profile.epsilon(delta)
             return witness, bound
 
-        witness, bound = self._first(solved)
+        witness, bound = self._best(solved, lambda one: 1 - one.lower / one.upper if 0 < one.upper < math.inf else 0.0)
         return bound, witness
 
     def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
@@ -71,21 +80,43 @@ class Ways(Profile):
         self, points: Sequence[Fraction], ask: Callable[[Profile, list[Fraction]], list[Answer | None]]
     ) -> list[Answer | None]:
         found: dict[Fraction, Answer | None] = dict.fromkeys(points)
+        wide: dict[Fraction, Answer] = {}
         for _, profile in self._profiles():
             left = [x for x, value in found.items() if value is None]
-            found.update(zip(left, ask(profile, left) if left else [], strict=True))
-        return [found[x] for x in points]
+            for x, answer in zip(left, ask(profile, left) if left else [], strict=True):
+                if isinstance(answer, Ball) and profile.may_be_wide and _width(answer) > _WIDE:
+                    wide.setdefault(x, answer)
+                else:
+                    found[x] = answer
+        return [wide.get(x) if found[x] is None else found[x] for x in points]
 
     def estimate(self, delta: Fraction) -> float:
         """The first estimate."""
-        return self._first(lambda profile: ({}, profile.estimate(delta)))[1]
+        return self._best(lambda profile: ({}, profile.estimate(delta)), lambda _: 0.0)[1]
 
-    def _first(self, ask: Callable[[Profile], tuple[Witness, Answer]]) -> tuple[Witness, Answer]:
+    def _best(
+        self, ask: Callable[[Profile], tuple[Witness, Answer]], width: Callable[[Answer], float]
+    ) -> tuple[Witness, Answer]:
+        """The first answer that is not wide; or the least wide of it and those of the next _MORE ways."""
         failure = NotCertified("the exact profile", "no part of it has a transform")
+        found: list[tuple[float, Witness, Answer]] = []
         for name, profile in self._profiles():
             try:
                 witness, answer = ask(profile)
-                return {**witness, "way": name}, answer
             except NotCertified as wrong:
                 failure = wrong
-        raise failure
+                continue
+            found.append((width(answer), {**witness, "way": name}, answer))
+            if found[-1][0] <= _WIDE or len(found) > _MORE:
+                break
+        if not found:
+            raise failure
+        _, witness, answer = min(found, key=lambda one: one[0])
+        return witness, answer
+
+
+def _width(value: Ball) -> float:
+    """The relative width of an enclosure of a number that is not negative."""
+    with precision(64):
+        middle, radius = float(value.mid()), float(value.rad())
+    return radius / middle if middle > 0 else math.inf if radius > 0 else 0.0

@@ -8,12 +8,12 @@ from fractions import Fraction
 from tightrope.curves.loss import Loss
 from tightrope.curves.pair import Pair
 from tightrope.curves.pure import Pure
-from tightrope.curves.sampled.clones import ClonesPair, blanket, pure_is_shuffled
+from tightrope.curves.sampled.clones import ClonesPair, blanket, clone_chance, pure_is_shuffled
 from tightrope.mechanisms.base import Mechanism, Relation
 from tightrope.mechanisms.composed import Wrapped
 from tightrope.mechanisms.response import RandomizedResponse
 from tightrope.mechanisms.sampled import unbound
-from tightrope.numerics.balls import Ball
+from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.exact import Number, count
 from tightrope.numerics.real import Real, real
 from tightrope.theorems import Source, theorem
@@ -63,7 +63,10 @@ def response_is_shuffled(m: RandomizedResponse, c: Pure, users: int, base: Pair 
     ((pair, _),) = general.remove
     assert isinstance(pair, ClonesPair)
     own = blanket(users, *chances)
-    return Loss(((ClonesPair(("response", m, users), c.epsilon, (*pair.clones, own), base), 1),))
+    with precision(64):  # with more clones, and a weight of at most 1, they are better at every ε
+        better = bool(chances[0].ball() >= clone_chance(c.epsilon).ball())
+    clones = (own,) if better else (*pair.clones, own)
+    return Loss(((ClonesPair(("response", m, users), c.epsilon, clones, base), 1),))
 
 
 def _chances(m: RandomizedResponse, c: Pure) -> tuple[Real, Real] | None:

@@ -30,6 +30,7 @@ class BlurredProfile(Profile):
     """One sum of losses for each direction. The direction that costs more is integrated, the other bounded below it."""
 
     sums: tuple[BlurredSum, ...]
+    may_be_wide = True
 
     def find(self, epsilon: Fraction) -> Witness:
         """The plan of the worse direction; for the other one the t of its Chernoff bound, or a plan too."""

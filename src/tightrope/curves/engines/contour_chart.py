@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -39,6 +40,7 @@ class ContourChart:
     def __init__(self, total: ContourSum, relative: float = _RELATIVE) -> None:
         self.total, self._relative = total, relative
         self._leaks = not total.infinite().is_zero()
+        self._enough = _ENOUGH
         self._sheets: tuple[Sheet, ...] = ()
 
     def call(self, x: Fraction) -> Ball:
@@ -49,10 +51,11 @@ class ContourChart:
             return chernoff_bound(self.total, x, t)
         sheet = self._sheet(at)
         value = self._proved(x, sheet.plan)
-        if int(value.rel_accuracy_bits()) < _ENOUGH and sheet.low < sheet.high:
+        if int(value.rel_accuracy_bits()) < self._enough and sheet.low < sheet.high:
             sheet = Sheet(at, at, self.total.plan(at, self._relative))
             self._sheets = (sheet, *self._sheets)
             own = self._proved(x, sheet.plan)
+            self._enough = min(self._enough, int(own.rel_accuracy_bits()))  # no contour of this sum does better
             value = own if int(own.rel_accuracy_bits()) > int(value.rel_accuracy_bits()) else value
         return value
 
@@ -69,13 +72,18 @@ class ContourChart:
         kept = next((sheet for sheet in self._sheets if sheet.low <= low <= sheet.high), None)
         if kept is not None:
             return kept
-        reach = math.sqrt(2 * _NATS * self.total.curvature(low))
-        try:
-            sheet = Sheet(low, low + 2 * reach, self.total.plan(low + reach, self._relative, reach))
-        except NotCertified:  # too fine, or too far out: a contour for this point alone may do
-            sheet = Sheet(low, low, self.total.plan(low, self._relative))
+        sheet = self._stretch(low) or Sheet(low, low, self.total.plan(low, self._relative))
         self._sheets = (*self._sheets, sheet)
         return sheet
+
+    def _stretch(self, low: float) -> Sheet | None:
+        """As long as it can be; None if all are too fine, or too far out: a contour for this point alone may do."""
+        reach = math.sqrt(2 * _NATS * self.total.curvature(low))
+        for part in (1.0, 0.25):
+            half = part * reach
+            with suppress(NotCertified):
+                return Sheet(low, low + 2 * half, self.total.plan(low + half, self._relative, half))
+        return None
 
 
 class ProfileChart:

@@ -10,20 +10,29 @@ from fractions import Fraction
 from functools import cached_property, lru_cache, partial
 
 from tightrope.curves.engines.contour_chart import ProfileChart
-from tightrope.curves.engines.lesser_direction import bounded_by, chernoff_bound, tilt_to_the_leak
+from tightrope.curves.engines.lesser_direction import (
+    FAR,
+    NEAR,
+    bounded_by,
+    chernoff_bound,
+    crosses_before,
+    estimated,
+    tilt_to_the_leak,
+    told_apart,
+)
 from tightrope.curves.loss import Loss, Parts, merged
 from tightrope.curves.pair import Pair
 from tightrope.curves.profile import Profile, Witness, within_unit
 from tightrope.errors import NotCertified, TightropeError
 from tightrope.numerics.balls import Ball, ball, precision, sharp
 from tightrope.numerics.bound import Bound
-from tightrope.numerics.contour.integral import ContourSum, Plan
+from tightrope.numerics.contour.deep import deep_call, deep_root
+from tightrope.numerics.contour.integral import ContourSum, Plan, Unseen
 from tightrope.numerics.exact import near
 from tightrope.numerics.real import Real, largest
 from tightrope.numerics.transforms.transform import Transform
 
 _RELATIVE = 1e-12
-_NEAR, _FAR = 1e-6, 0.1  # nats by which floats tell one direction from the other: by a line, by the saddles alone
 _STEPS = tuple(10.0**k for k in range(-14, -3))
 
 
@@ -45,9 +54,12 @@ class ContourProfile(Profile):
         leaks = [tilt_to_the_leak(total, x) for total in self.sums]
         if None not in leaks:
             return {"direction": 0, "t": leaks[0]} | ({"other": {"t": leaks[1]}} if len(leaks) > 1 else {})
-        estimates = [_estimate(total, x) for total in self.sums]
+        estimates = [estimated(total, x) for total in self.sums]
         worse = max(range(len(self.sums)), key=lambda i: estimates[i])
-        return self._witness(x, worse, estimates[worse])
+        try:
+            return self._witness(x, worse, estimates[worse])
+        except Unseen:
+            return self._deep(x, deep_call(self.sums[0], x))
 
     def _witness(self, x: float, worse: int, level: float, relative: float = _RELATIVE) -> Witness:
         """``level``: about ln δ at x in the worse direction."""
@@ -59,12 +71,24 @@ class ContourProfile(Profile):
             if t is not None:
                 witness["other"] = {"t": t}
                 continue
-            apart = _apart(self.sums[worse], total, x)  # it only has to be told from the worse one
-            if apart > _FAR:
+            apart = told_apart(self.sums[worse], total, x)  # it only has to be told from the worse one
+            if apart > FAR:
                 witness["other"] = _written(total.crude_plan(x, level - apart, min(apart / 8, 0.1)))
             else:
-                apart = level - _estimate(total, x)
+                apart = level - estimated(total, x)
                 witness["other"] = _written(total.plan(x, min(max(apart / 8, relative), 1e-2)))
+        return witness
+
+    def _deep(self, x: float, level: float) -> Witness:
+        """Where floats do not see the first direction, whose ln δ at x is about ``level``: the others must be less."""
+        witness: Witness = {"direction": 0, **_written(self.sums[0].crude_plan(x, level, _RELATIVE))}
+        for total in self.sums[1:]:
+            t = bounded_by(total, x, level - NEAR)
+            if t is not None:
+                witness["other"] = {"t": t}
+            else:
+                apart = level - estimated(total, x)
+                witness["other"] = _written(total.plan(x, min(max(apart / 8, _RELATIVE), 1e-2)))
         return witness
 
     def prove(self, epsilon: Fraction, witness: Witness) -> Ball:
@@ -95,7 +119,12 @@ class ContourProfile(Profile):
             worse, x = self._crossing(goal)
             if not x > 0:
                 return self._at_zero(delta)
-            witness = self._witness(x, worse, goal)
+            try:
+                witness = self._witness(x, worse, goal)
+            except Unseen:
+                worse, x = 0, deep_root(self.sums[0], goal)
+                witness = self._deep(x, goal)
+                x = self.sums[worse].polished(x, goal, _plan(witness))
             x = self.sums[worse].polished(x, goal, _plan(witness))
         return _enclosed(x, delta, lambda at: self.prove(at, witness), lambda at: self._worse(at, witness)), witness
 
@@ -144,7 +173,7 @@ class ContourProfile(Profile):
         """The direction whose ln δ falls to ``goal`` last, and about where."""
         worse, x = 0, _root(self.sums[0], goal)
         for i, total in enumerate(self.sums[1:], 1):
-            if not (x > 0 and total.infinite().is_zero() and _crosses_before(total, self.sums[worse], x, goal)):
+            if not (x > 0 and total.infinite().is_zero() and crosses_before(total, self.sums[worse], x, goal)):
                 worse, x = max((worse, x), (i, _root(total, goal)), key=lambda found: found[1])
         return worse, x
 
@@ -175,34 +204,6 @@ def _floats() -> Iterator[None]:
         if isinstance(wrong, TightropeError):
             raise
         raise NotCertified("a contour integral", f"the search left the range of floats ({wrong})") from None
-
-
-def _estimate(total: ContourSum, x: float) -> float:
-    try:
-        return total.estimate(x)
-    except NotCertified:
-        return -math.inf  # too little is left for floats to see; the other direction, or the proof, decides
-
-
-def _crosses_before(total: ContourSum, worse: ContourSum, x: float, goal: float) -> bool:
-    """Whether ln of a call is below the goal at x, where that of the worse one reaches it: as floats see it."""
-    try:
-        if total.chernoff(x)[0] < goal or _apart(worse, total, x) > _FAR:
-            return True
-        return total.estimate(x) < goal - _NEAR
-    except NotCertified:
-        return False
-
-
-def _apart(worse: ContourSum, total: ContourSum, x: float) -> float:
-    """About by how many nats one call is below the other at x; 0 where a mass at ∞ or floats obscure it."""
-    if not (worse.infinite().is_zero() and total.infinite().is_zero()):
-        return 0.0
-    try:
-        found = worse.rough(x) - total.rough(x)
-    except NotCertified:
-        return 0.0
-    return found if math.isfinite(found) else 0.0
 
 
 def _root(total: ContourSum, goal: float) -> float:

@@ -16,16 +16,16 @@ from tightrope.numerics.balls import Ball, ball, between, lower_float, precision
 from tightrope.numerics.contour.blurred import BlurredSum
 from tightrope.numerics.contour.integral import ContourSum
 from tightrope.numerics.exact import near
-from tightrope.numerics.grid.plan import grid_plan
-from tightrope.numerics.grid.search import GridDirection, log_float
+from tightrope.numerics.grid.plan import grid_plan, rough_level
+from tightrope.numerics.grid.search import SMALL, GridDirection, log_float
 
 __all__ = ["EvenDirection", "blurred_direction", "contour_direction", "grid_direction"]
 
 Prover = Callable[[Fraction], Ball]
 
 _LOST = 14  # bits that a value may be less exact than at the contour's own place
-_LEAST = 7  # bits of the first value; with fewer, another engine may do better
-_MOST_SHEETS = 5  # contours for each direction; later points take what the last of them says
+_LEAST = 4  # bits of the first value; with fewer, another engine may do better
+_MOST_SHEETS, _MOST_GRIDS = 5, 2  # contours for each direction; later points take what the last of them says
 _GRID = 2**16  # points of a grid
 _RELATIVE, _BLURRED = 1e-13, 5e-9
 _BLURRED_BITS = 128  # more than its nodes have, which are floats
@@ -41,8 +41,8 @@ class _Sheet:
 class EvenDirection:
     """``contour`` makes a proof for an ε that holds at every other. Gives up for good if it fails at the first."""
 
-    def __init__(self, contour: Callable[[float], Prover]) -> None:
-        self._contour = contour
+    def __init__(self, contour: Callable[[float], Prover], most: int = _MOST_SHEETS) -> None:
+        self._contour, self._most = contour, most
         self._sheets: tuple[_Sheet, ...] = ()
         self._failed = False
 
@@ -61,7 +61,7 @@ class EvenDirection:
                 value = before.prove(epsilon)
                 if int(value.rel_accuracy_bits()) >= before.bits - _LOST:
                     return value
-            if len(self._sheets) < _MOST_SHEETS:
+            if len(self._sheets) < self._most:
                 prove = self._contour(x)
                 value = prove(epsilon)
                 bits = int(value.rel_accuracy_bits())
@@ -111,8 +111,9 @@ def grid_direction(laws: GridDirection) -> EvenDirection:
     """By two laws on a lattice that enclose the one asked about."""
 
     def contour(x: float) -> Prover:
-        level = log_float(laws.grid(laws.planned(x, fine=False)).upper(x))
-        grid = laws.grid(grid_plan(laws.pictures(), x, level, _GRID))
+        pictures = laws.pictures()
+        rough = laws.grid(grid_plan(pictures, x, rough_level(pictures, x), SMALL))
+        grid = laws.grid(grid_plan(pictures, x, log_float(rough.upper(x)), _GRID))
 
         def prove(epsilon: Fraction) -> Ball:
             with precision(_BLURRED_BITS):
@@ -122,4 +123,4 @@ def grid_direction(laws: GridDirection) -> EvenDirection:
 
         return prove
 
-    return EvenDirection(contour)
+    return EvenDirection(contour, _MOST_GRIDS)

@@ -38,6 +38,7 @@ class GridProfile(Profile):
     directions: tuple[GridDirection, ...]
     tops: tuple[Real, ...]
     leak: Real
+    may_be_wide = True
 
     def find(self, epsilon: Fraction) -> Witness:
         """A fine grid for the direction that seems to cost more, a coarse one for the other."""
@@ -88,6 +89,8 @@ class GridProfile(Profile):
     def _value(self, direction: int, epsilon: Fraction, witness: Witness) -> Ball:
         if self._beyond(direction, epsilon):
             return Ball(0)
+        if not witness:  # no grid was needed where the witness was found
+            return Ball(0).union(Ball(1))
         grid = self.directions[direction].grid(_plan(witness))
         with precision(100):
             at = ball(epsilon)
@@ -160,6 +163,7 @@ def _written(plan: GridPlan) -> Witness:
         "length": plan.length,
         "above": plan.above,
         "below": plan.below,
+        "split": plan.split,
     }
 
 
@@ -167,9 +171,8 @@ def _plan(witness: Witness) -> GridPlan:
     step = Fraction(witness["step"])
     lattices = tuple(Lattice(step, int(first), int(last)) for first, last in witness["ranges"])
     start, length = int(witness["start"]), int(witness["length"])
-    return GridPlan(
-        lattices, Fraction(witness["tilt"]), start, length, Fraction(witness["above"]), Fraction(witness["below"])
-    )
+    tilt, above, below = (Fraction(witness[name]) for name in ("tilt", "above", "below"))
+    return GridPlan(lattices, tilt, start, length, above, below, bool(witness["split"]))
 
 
 def few(loss: Loss) -> bool:

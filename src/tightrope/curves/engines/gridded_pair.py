@@ -19,7 +19,6 @@ from tightrope.numerics.windowed.power import windowed_power
 _FINE, _DENSE, _GROWTH = 8, 72, 1.08  # points a standard deviation; how many of them; then ever wider apart
 _TINY = Ball(2) ** -1000  # where the profile is below this, the next point is the largest loss
 _CUT = Ball(2) ** -100  # a law of few copies ends here: what is beyond counts as certain loss
-_LONGEST = 10_000  # steps of a grid that has no end of its own
 _BITS = 160
 
 
@@ -37,15 +36,6 @@ class GridPoints:
         last = math.ceil(Fraction(top) * (1 + Fraction(1, 2**40)) / unit) + 1
         above = [*_listed(unit, last, _TINY, profile), (last, Ball(0))]
         return cls(unit, (*_dual(unit, above[1:]), *above))
-
-    @classmethod
-    def both(
-        cls, spread: float, forward: Callable[[Fraction], Ball], backward: Callable[[Fraction], Ball]
-    ) -> tuple[GridPoints, GridPoints]:
-        """The points of a profile and of its reverse, each until it is tiny: the rest counts as certain loss."""
-        unit = _short(spread / _FINE)
-        one, other = (_listed(unit, _LONGEST, _CUT, profile) for profile in (forward, backward))
-        return cls(unit, (*_dual(unit, other[1:]), *one)), cls(unit, (*_dual(unit, one[1:]), *other))
 
 
 def _listed(unit: Fraction, end: int, least: Ball, profile: Callable[[Fraction], Ball]) -> list[tuple[int, Ball]]:

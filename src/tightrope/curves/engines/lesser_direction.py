@@ -12,9 +12,19 @@ from tightrope.numerics.contour.blurred import BlurredSum
 from tightrope.numerics.contour.integral import ContourSum
 from tightrope.numerics.transforms.sampled_rule import short
 
-__all__ = ["bounded_by", "chernoff_bound", "tilt_to_the_leak"]
+__all__ = [
+    "FAR",
+    "NEAR",
+    "bounded_by",
+    "chernoff_bound",
+    "crosses_before",
+    "estimated",
+    "tilt_to_the_leak",
+    "told_apart",
+]
 
 LossSum = ContourSum | BlurredSum
+NEAR, FAR = 1e-6, 0.1  # nats by which floats tell one direction from the other: by a line, by the saddles alone
 _NOTHING = 30.0  # nats below the mass at ∞: far less than floats can tell
 
 
@@ -56,3 +66,32 @@ def tilt_to_the_leak(total: LossSum, x: float) -> Fraction | None:
         least, best = total.chernoff(x)
         level = float(mass.mid().log()) - _NOTHING
         return _tilt(total, x, best, mass * (1 + Ball(1 - _NOTHING).exp())) if least < level else None
+
+
+def estimated(total: ContourSum, x: float) -> float:
+    """About ln of the call at x."""
+    try:
+        return total.estimate(x)
+    except NotCertified:
+        return -math.inf  # too little is left for floats to see; the other direction, or the proof, decides
+
+
+def crosses_before(total: ContourSum, worse: ContourSum, x: float, goal: float) -> bool:
+    """Whether ln of a call is below the goal at x, where that of the worse one reaches it: as floats see it."""
+    try:
+        if total.chernoff(x)[0] < goal or told_apart(worse, total, x) > FAR:
+            return True
+        return total.estimate(x) < goal - NEAR
+    except NotCertified:
+        return False
+
+
+def told_apart(worse: ContourSum, total: ContourSum, x: float) -> float:
+    """About by how many nats one call is below the other at x; 0 where a mass at ∞ or floats obscure it."""
+    if not (worse.infinite().is_zero() and total.infinite().is_zero()):
+        return 0.0
+    try:
+        found = worse.rough(x) - total.rough(x)
+    except NotCertified:
+        return 0.0
+    return found if math.isfinite(found) else 0.0

@@ -159,20 +159,19 @@ class MirroredProfile(Profile):
                 return float(middle.log()) - goal if middle > 0 else -1e3
 
         low, high = 0.0, reach
-        above = gap(low)
-        if not above > 0:
+        x, value = 0.0, gap(0.0)
+        if not value > 0:
             return 0.0
-        below = min(gap(high), -1e-9)
-        x = high
-        for _ in range(100):
-            x = low + (high - low) * above / (above - below)
-            value = gap(x)
-            if abs(value) < 1e-14 or high - low < 1e-15 * high:
+        following = high
+        for _ in range(60):
+            before, x, value = (x, value), following, gap(following)
+            low, high = (x, high) if value > 0 else (low, x)
+            if abs(value) < 1e-14 or abs(x - before[0]) < 1e-15 * x:
                 break
-            if value > 0:  # the Illinois rule: an end that stays counts half
-                low, above, below = x, value, below / 2
-            else:
-                high, below, above = x, value, above / 2
+            slope = (value - before[1]) / (x - before[0])
+            following = x - value / slope if slope < 0 else low
+            if not low < following < high:
+                following = (low + high) / 2
         return x
 
     def estimate(self, delta: Fraction) -> float:

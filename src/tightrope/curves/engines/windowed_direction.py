@@ -47,7 +47,7 @@ class WindowedDirection:
             return None
 
     def _plan(self, x: float) -> WindowPlan:
-        """The plan of the stretch around x, made when it is first wanted; of a narrow one where no wide one is found."""
+        """The plan of the stretch around x, made when it is first wanted; narrow where no wide one is found."""
         number = 0 if x <= self._first else 1 + math.floor(math.log(x / self._first) / math.log(_GROWTH))
         start = 0.0 if number == 0 else self._first * _GROWTH ** (number - 1)
         plan = self._kept(self._wide, number, start, self._first * _GROWTH**number)

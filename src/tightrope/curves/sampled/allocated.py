@@ -1,16 +1,17 @@
 """The loss of a Gaussian answer in one of t places, chosen at random: the exact pair of random allocation.
 
-Against no answer at all the density is Λ, the mean of t lognormal variables. Removing the record has the loss ln Λ, under
-the law with the record, adding it −ln Λ under the law without.
+Against no answer at all the density is Λ, the mean of t lognormal variables. Removing the record has the loss ln Λ,
+under the law with the record, adding it −ln Λ under the law without.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import lru_cache, partial, reduce
 from math import floor
 from statistics import NormalDist
 
@@ -23,8 +24,9 @@ from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.pair import Call, Pair
 from tightrope.curves.sampled.poisson import PoissonRemove, single
 from tightrope.errors import NotCertified
-from tightrope.numerics.balls import Ball, ball, between, precision
+from tightrope.numerics.balls import Ball, ball, between, certain, precision
 from tightrope.numerics.contour.mirrored import MirroredSum
+from tightrope.numerics.contour.proof import call_factor
 from tightrope.numerics.mean_density import MeanDensity
 from tightrope.numerics.real import UNBOUNDED, Real
 from tightrope.numerics.transforms import memory as recall
@@ -32,8 +34,7 @@ from tightrope.numerics.transforms.allocated import MOST_ORDER, AllocatedTransfo
 from tightrope.numerics.transforms.transform import Transform
 from tightrope.theorems import Source, theorem
 
-
-_BITS = 160  # of values that are integrals
+_BITS, _DIGITS = 160, 30  # of values that are integrals, and how many of them are enough
 _MANY = 100_000  # places; one epoch with more has a quicker integral
 
 
@@ -47,6 +48,7 @@ class AllocatedPair(Pair):
     adding: bool
     words = "that of an answer in one of many places"
     effort = 2
+    measured = True
 
     def call(self, x: Ball) -> Ball:
         """At one precision whatever is asked; for a stretch of x, the values at its ends."""
@@ -59,8 +61,8 @@ class AllocatedPair(Pair):
         return between(self.call(x), Ball(1))
 
     def cumulant(self, s: Fraction) -> Ball:
-        """Adding: everywhere. Removing: at whole s up to 63 by the multinomial theorem; elsewhere between what convexity and a
-        single answer allow."""
+        """Adding: everywhere. Removing: at whole s up to 63 by the multinomial theorem; elsewhere between what
+        convexity and a single answer allow."""
         transform = self._added()
         if self.adding:
             return self._adding_cumulant(transform, s)
@@ -132,14 +134,29 @@ def _value(pair: AllocatedPair, mantissa: int, exponent: int) -> Ball:
         profile = allocated_profile(Loss(((pair, 1),)))
         at = Fraction(mantissa) * Fraction(2) ** exponent
         return profile.prove(at, profile.find(at))
-    mean = _density(pair.base, pair.steps)
+    return _of_many_places(pair, lambda: Ball(mantissa) * Ball(2) ** exponent)
+
+
+def _of_many_places(pair: AllocatedPair, at: Callable[[], Ball]) -> Ball:
+    """The integral of the mean density, with more bits until a few digits are known, or Chernoff's bounds."""
+    mean, value = _density(pair.base, pair.steps), None
+    for bits in (_BITS, 2 * _BITS):
+        with precision(bits), suppress(NotCertified):
+            x = at()
+            value = x.exp() * mean.put((-x).exp()) if pair.adding else mean.call(x.exp())
+            if certain(value, _DIGITS):
+                return value
     with precision(_BITS):
-        x = Ball(mantissa) * Ball(2) ** exponent
-        try:
-            return x.exp() * mean.put((-x).exp()) if pair.adding else mean.call(x.exp())
-        except NotCertified:
-            order = min(range(1, MOST_ORDER), key=lambda s: float((pair.cumulant(Fraction(s)) - s * x).mid()))
-            return between(Ball(0), (pair.cumulant(Fraction(order)) - order * x).exp().upper().min(Ball(1)))
+        x = at()
+        if pair.adding:
+            bound = x.exp() * mean.put_at_most((-x).exp())
+        else:
+            bounds = (
+                call_factor(Fraction(s)) * (pair.cumulant(Fraction(s)) - s * x).exp() for s in range(1, MOST_ORDER)
+            )
+            bound = reduce(Ball.min, bounds)
+        most = between(Ball(0), bound.upper())
+        return most if value is None or most.upper() < value.upper() else value
 
 
 @lru_cache(maxsize=32)
@@ -162,7 +179,9 @@ def allocated_profile(loss: Loss) -> MirroredProfile:
         if any(pair.infinite().rational != 0 for pair, _ in known):
             raise NotCertified("a mirrored contour", "some part may cost everything")
         mirrored = any(isinstance(pair, AllocatedPair) and not pair.adding for pair, _ in known)
-        transforms = [(_reverse(pair, n, merged(others)) if mirrored else _known(_transform(pair)), n) for pair, n in known]
+        transforms = [
+            (_reverse(pair, n, merged(others)) if mirrored else _known(_transform(pair)), n) for pair, n in known
+        ]
         total = sides[0].total if sides and sides[0].total.parts == transforms else MirroredSum(transforms)
         sides.append(Side(total, mirrored, partial(_moment, known)))
     places = [pair for parts in loss.directions for pair, _ in parts if isinstance(pair, AllocatedPair)]

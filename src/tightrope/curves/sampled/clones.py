@@ -30,7 +30,7 @@ from tightrope.numerics.transforms.transform import Transform
 from tightrope.theorems import Source, theorem
 
 LARGEST_EPSILON = 200  # beyond, not one in 10^80 reports is a clone
-_BITS = 128
+_BITS, _FINE = 128, 80
 _LISTED = 600  # on the grid, longer sums are integrated
 
 
@@ -63,6 +63,7 @@ class ClonesPair(Pair):
     effort = 2
     composes = False
     decays = False
+    measured = True
 
     def call(self, x: Ball) -> Ball:
         """δ(x); below 0 by duality, because exchanging the two data exchanges the two counts.
@@ -82,8 +83,9 @@ class ClonesPair(Pair):
         return self._above(x.nonnegative_part(), listed).union(below)
 
     def _above(self, x: Ball, listed: int) -> Ball:
-        size = (self.epsilon.ball() / 2).tanh()
-        r = (x / 2).tanh() / size
+        with precision(_BITS + _FINE):  # so fine that one end of the ball tells the other
+            size = (self.epsilon.ball() / 2).tanh()
+            r = (x / 2).tanh() / size
         found = [c.weight.ball() * size * (1 + x.exp()) * c.signs.excess(r, listed) for c in self.clones]
         if self.base is not None:
             found.append(self.base.call(x))
@@ -150,6 +152,12 @@ def pure_is_shuffled(c: Pure, users: int, base: Pair | None) -> Loss | None:
         return None
     general = blanket(users, clone_chance(c.epsilon), real(1))
     return Loss(((ClonesPair(("clones", _name(c.epsilon), users, base), c.epsilon, (general,), base), 1),))
+
+
+def one_shuffle(loss: Loss) -> bool:
+    """Whether this is a single round that is bounded by its plain report as well: then no other route is better."""
+    pairs = [(pair, n) for parts in loss.directions for pair, n in parts]
+    return len(pairs) == 1 and all(isinstance(p, ClonesPair) and p.base is not None and n == 1 for p, n in pairs)
 
 
 def clone_chance(epsilon: Real) -> Real:

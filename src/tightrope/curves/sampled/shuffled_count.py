@@ -2,51 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from fractions import Fraction
+from functools import partial
 
+from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss
-from tightrope.curves.pair import Call, Pair
 from tightrope.curves.sampled.poisson import single
 from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.real import Real
 from tightrope.numerics.sums.counted_reports import CountedReports
+from tightrope.numerics.sums.finite import FiniteLaw, scattered
 from tightrope.theorems import Source, theorem
 
-
-@dataclass(frozen=True)
-class CountPair(Pair):
-    """The number of reports in an event, bounded from below at each ε: only for lower bounds."""
-
-    base: Pair
-    users: int
-    reverse: bool
-    counted: CountedReports = field(compare=False)
-    words = "at least that of a count of reports"
-
-    def call(self, x: Ball) -> Ball:
-        """Not above δ(x)."""
-        return self.counted.below(x) if self.reverse else self.counted.above(x)
-
-    def tail(self, x: Ball) -> Ball:
-        """P[L > x] ≥ δ(x)."""
-        return self.call(x)
-
-    def cumulant(self, s: Fraction) -> None:  # noqa: ARG002 - not used for lower bounds
-        """No formula is used."""
-        return
-
-    def mean(self) -> None:
-        """No formula is used."""
-        return
-
-    def repeated(self, copies: int) -> Call:  # noqa: ARG002 - see below
-        """Several copies cost at least what one does."""
-        return self.call
-
-    def largest(self) -> Real:
-        """At most the base's."""
-        return self.base.largest()
+ONE_ROUND, SEVERAL_ROUNDS = 400, 128  # cells: many of them cost time in compositions
 
 
 @theorem(
@@ -58,9 +25,10 @@ class CountPair(Pair):
     source=Source("tightrope", "shuffled reports"),
     hypotheses=("two data attain the base's law",),
 )
-def loss_attained_by_shuffling(c: Loss, users: int) -> Loss | None:
+def loss_attained_by_shuffling(c: Loss, users: int, cells: int = ONE_ROUND) -> Loss | None:
     """If all others hold the second datum, the number of reports with a positive loss is Bin(n−1, o) + Bernoulli(t)
-    against Bin(n, o), where t = P[L > 0] and o is the second datum's chance of the same."""
+    against Bin(n, o), where t = P[L > 0] and o is the second datum's chance of the same. It is enough to know about
+    where it lies."""
     found = single(c)
     if found is None:
         return None
@@ -72,5 +40,20 @@ def loss_attained_by_shuffling(c: Loss, users: int) -> Loss | None:
     with precision(64):
         if not (other() > 0 and pair.tail(Ball(0)) < 1 and pair.call(Ball(0)) > 0):
             return None  # nothing to count, or an event that is certain
-    counted = CountedReports(users, Real(None, lambda: pair.tail(Ball(0))), Real(None, other))
-    return Loss(((CountPair(pair, users, False, counted), 1),), ((CountPair(pair, users, True, counted), 1),))
+    counted = CountedReports(users, Real(None, lambda: pair.tail(Ball(0))), Real(None, other), cells)
+    key = ("counted reports", pair, users, cells)
+    one, two = (FinitePair((*key, turned), _law(counted, turned)) for turned in (False, True))
+    return Loss(((one, 1),), ((two, 1),))
+
+
+def _law(counted: CountedReports, turned: bool) -> FiniteLaw:
+    """The loss of that user against the others, or (``turned``) of the others against that user."""
+
+    def mass(cell: int) -> Ball:
+        return counted.masses()[cell][turned]
+
+    def loss(cell: int) -> Ball:
+        return (mass(cell) / counted.masses()[cell][not turned]).log()
+
+    cells = range(len(counted.ends))
+    return scattered([Real(None, partial(loss, i)) for i in cells], [Real(None, partial(mass, i)) for i in cells])

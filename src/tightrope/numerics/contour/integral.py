@@ -15,7 +15,7 @@ from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.sampled_rule import short
 from tightrope.numerics.transforms.transform import Transform
 
-__all__ = ["ContourSum", "Plan"]
+__all__ = ["ContourSum", "Plan", "Unseen"]
 
 _KEPT = 8
 _MOMENT_BITS = 32  # of an upper bound that is mostly far above what it bounds
@@ -24,6 +24,10 @@ _FLOAT_NATS, _FLOAT_LOST = 34.0, 15.0  # what floats can hold, and what of it a 
 _MOST_LOST = 60.0
 _GOOD = 1e-9  # a root at which ln of the call is so near to its target needs no proved slope
 _FLATTEST = 0.05  # a saddle this low, in 1/deviation, is not in the tail
+
+
+class Unseen(NotCertified):
+    """Floats do not see the call; balls might."""
 
 
 class ContourSum:
@@ -65,6 +69,11 @@ class ContourSum:
     def curvature(self, x: float) -> float:
         """About K″ at the saddle of x: the variance of the loss under that tilt."""
         return self._saddles.tilts(float(short(self._saddles.saddle(x), 5))).curvature
+
+    @searching
+    def spread(self) -> float:
+        """About the variance of the finite loss where no large loss is seen: K″ near 0."""
+        return self._saddles.tilts(self._saddles.unit / 16).curvature
 
     def upper(self, x: Ball, t: Fraction) -> Ball:
         """A proved upper bound of the call at x for every t > 0: c(t)e^{K(t)−tx} + P[L = ∞]."""
@@ -140,7 +149,7 @@ class ContourSum:
         line = self._line_at(x)
         log_call, noise = line.log_call(x) if line is not None else (0.0, math.inf)
         if not noise < 0.1:
-            raise NotCertified("a contour integral", "floats do not see the call")
+            raise Unseen("a contour integral", "floats do not see the call")
         return self._plan(x, log_call, relative, spread, line)
 
     @searching

@@ -1,8 +1,8 @@
 """A sum of losses whose right tail is heavy, integrated on its left: both directions from the reverse alone.
 
-δ of (P, Q) at ε is 1 − e^ε + e^ε·δ′(−ε), δ′ that of (Q, P). Where E_P[e^{sL}] grows too fast for any tilt to see the tail, as
-for random allocation, δ′(−ε) is integrated instead, at tilts at which the reverse has all moments, and with as many more bits as δ
-is below 1. One contour serves all ε of a stretch, of both signs.
+δ of (P, Q) at ε is 1 − e^ε + e^ε·δ′(−ε), δ′ that of (Q, P). Where E_P[e^{sL}] grows too fast for any tilt to see the
+tail, as for random allocation, δ′(−ε) is integrated instead, at tilts at which the reverse has all moments, and with as
+many more bits as δ is below 1. One contour serves all ε of a stretch, of both signs.
 """
 
 from __future__ import annotations

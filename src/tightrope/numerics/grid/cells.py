@@ -47,6 +47,9 @@ class CellLaw(ABC):
     Q's masses follow: e^{−loss}·mass for an atom. Q's mass where P has none is never needed.
     """
 
+    scattered = False  # True: the part in cells is itself made of many atoms
+    effort = 1  # what its cells cost, beside those of a normal law
+
     @abstractmethod
     def cells(self, edges: Floats) -> Cells:
         """The masses of the part without atoms: len(edges) + 1 cells."""

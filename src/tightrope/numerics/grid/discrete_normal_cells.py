@@ -39,6 +39,8 @@ class DiscreteNormalCells(CellLaw):
     shift: int
     rate: Fraction
     adding: bool = False
+    scattered = True
+    effort = 3
 
     def __post_init__(self) -> None:
         if not 0 < self.rate <= 1 or self.shift < 1:

@@ -7,7 +7,7 @@ undoes.
 
 The error of a step with radix r, relative in the Euclidean norm, u = 2⁻⁵³: the real and the imaginary part of an
 entry are sums of 2r products, off by (2r + 1)u of the sum of sizes; with the rounding of the roots, and as r numbers
-have Σ|x| ≤ √r‖x‖, an entry is off by (2√2r + 5)√r·u‖x‖, and all r of them by √r times that, while the exact step
+have Σ|x| ≤ √r‖x‖, an entry is off by (2√2r + 8)√r·u‖x‖, and all r of them by √r times that, while the exact step
 multiplies norms by √r. Turning adds 2√2u for the product and 6u for the root. ``transform_error`` holds the sum with
 room for second-order terms.
 """
@@ -41,7 +41,7 @@ def radices(length: int) -> list[int]:
 
 def transform_error(length: int) -> float:
     """‖computed − exact‖ ≤ this times ‖exact‖, for either transform."""
-    return 1.01 * UNIT * sum(math.sqrt(r) * (2.83 * r + 5) + 9 for r in radices(length))
+    return 1.01 * UNIT * sum(math.sqrt(r) * (2.83 * r + 8) + 9 for r in radices(length))
 
 
 @lru_cache(maxsize=_KEPT)

@@ -8,6 +8,9 @@ follow from them.
 is convex in e^{−l} (``sums/gridded.py``). *Less*: outcomes whose losses lie around one point are made one outcome,
 whose loss ln P/Q is close to that point if the edges are chosen well: its error is of second order in the step, too.
 Where it falls short, the offset pays for all points, or the mass moves one point down.
+
+Atoms between points cannot be merged so. For them there is *the same split, rounded down*: it gives more than the law,
+but not much more, and ``total.py`` subtracts what splitting can add.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ _SNAP = 1e-2  # steps: an atom this close to a point is taken as on it, and the 
 _ROUNDS = 2  # of improving the edges
 _WORST = 0.3  # steps by which an edge may be moved
 _SAFE = 16 * UNIT + EXP_ERROR  # of every product of a mass and an exponential below
+_TINY = 1e-290  # products below the normal floats are off by more
 
 
 @dataclass(frozen=True)
@@ -65,12 +69,15 @@ def greater_law(law: CellLaw, lattice: Lattice) -> LatticeLaw:
     points, step = lattice.points(), ball(lattice.step)
     cells = law.cells(points)
     slack = cells.slack
+    if not slack < 1:
+        raise ArithmeticError("the edges of cells are not known")
     with precision(80):
         width = lower_float(-(-step).expm1())
     p, q = cells.p_high[1:], cells.q_low[1:]
     # With the points moved by the slack the upper share is (p − e^{x−slack}·q)/(1 − e^{−step}); the step after the
     # last is ∞.
-    up = (p - exponentials(points) * q * (1 - slack - _SAFE)) * (1 + 4 * UNIT)
+    kept = exponentials(points) * q * (1 - slack - _SAFE)
+    up = (p - np.where(kept > _TINY, kept, 0.0)) * (1 + 4 * UNIT)
     up[:-1] *= (1 + 4 * UNIT) / width
     up = np.clip(up, 0.0, p)
     masses = (p - up) * (1 + 2 * UNIT)
@@ -82,6 +89,8 @@ def greater_law(law: CellLaw, lattice: Lattice) -> LatticeLaw:
             mass, place = atom.mass.ball(), atom.loss.ball() / step
             at = math.floor(float(place.mid()) + _SNAP)
             rest = place - at  # −_SNAP or more, below 1
+            if not rest < 1:
+                raise ArithmeticError("the place of an atom is not known")
             if rest <= 0 or float(rest.mid()) <= _SNAP:
                 slack, share = max(slack, upper_float(rest.max(Ball(0)) * step)), Ball(1)
             else:
@@ -98,7 +107,44 @@ def greater_law(law: CellLaw, lattice: Lattice) -> LatticeLaw:
     return LatticeLaw(lattice.places(), masses * (1 + rounding), slack, infinite)
 
 
-def lesser_law(law: CellLaw, lattice: Lattice, tilt: float) -> LatticeLaw:
+def split_law(law: CellLaw, lattice: Lattice) -> LatticeLaw:
+    """The split of a law that gives less: masses rounded down, losses above their cell brought down to it."""
+    points, step = lattice.points(), ball(lattice.step)
+    cells = law.cells(points)
+    slack, above = cells.slack, (Ball(0), Ball(0))
+    if not slack < 1:  # up to which e^slack ≤ 1 + 2·slack
+        raise ArithmeticError("the edges of cells are not known")
+    with precision(80):
+        width = upper_float(-(-step).expm1())
+    p, q = cells.p_low[1:-1], cells.q_high[1:-1]
+    # With the points moved down by the slack the upper share is at least (p − e^{x+slack}·q)/(1 − e^{−step}).
+    up = (p - exponentials(points[:-1]) * q * (1 + 2 * slack + _SAFE)) * ((1 - 8 * UNIT) / width)
+    up = np.clip(up, 0.0, p)
+    masses = np.zeros(points.size)
+    masses[:-1] = (p - up) * (1 - 2 * UNIT)
+    masses[1:] += up
+    for atom in law.atoms():
+        with precision(80):
+            mass, loss = atom.mass.ball(), atom.loss.ball()
+            place = loss / step
+            at = math.floor(float(place.mid()) + _SNAP)
+            rest = place - at
+            if at >= lattice.last:
+                above = (above[0] + mass, above[1] + mass * (-loss).exp())
+                continue
+            slack = max(slack, upper_float((-rest).max(Ball(0)) * step))
+            share = (step * (1 - rest.max(Ball(0)))).expm1() / step.expm1()
+            for where, part in ((at, share), (at + 1, 1 - share)):
+                if where >= lattice.first:
+                    masses[where - lattice.first] += max(lower_float(mass * part), 0.0)
+    with precision(80):
+        infinite = lower_float(law.infinite().ball() + Ball(float(cells.p_low[-1])) + above[0])
+        under_q = upper_float(Ball(float(cells.q_high[-1])) + above[1])
+    rounding = (4 + 2 * len(law.atoms())) * UNIT
+    return LatticeLaw(lattice.places(), masses * (1 - rounding), -slack, max(infinite, 0.0), under_q)
+
+
+def merged_law(law: CellLaw, lattice: Lattice, tilt: float) -> LatticeLaw:
     """A law whose hockey-sticks, and those of its products, are at most as large; the tilt says which masses matter."""
     points, step = lattice.points(), float(lattice.step)
     edges = points + step / 2

@@ -24,6 +24,16 @@ class MixtureCells(CellLaw):
     parts: Sequence[tuple[Real, CellLaw]]
     leak: Real = ZERO
 
+    @property
+    def scattered(self) -> bool:  # type: ignore[override]  # a property here
+        """Where a part is."""
+        return any(law.scattered for _, law in self.parts)
+
+    @property
+    def effort(self) -> int:  # type: ignore[override]  # a property here
+        """That of all parts."""
+        return sum(law.effort for _, law in self.parts)
+
     def cells(self, edges: Floats) -> Cells:
         """The sums of the parts' cells, each times its share."""
         totals, slack = [np.zeros(len(edges) + 1) for _ in range(4)], 0.0

@@ -81,7 +81,9 @@ def rough_level(pictures: Sequence[Picture], epsilon: float) -> float:
     return min(float(np.min(total + constants - _RISING * epsilon)), 0.0)
 
 
-def grid_plan(pictures: Sequence[Picture], epsilon: float, level: float, length: int) -> GridPlan:
+def grid_plan(
+    pictures: Sequence[Picture], epsilon: float, level: float, length: int, split: bool = False
+) -> GridPlan:
     """The grid of this length for δ(ε) ≈ e^level: the tilt with the narrowest window of those that floats can bear."""
     cap = _cap(pictures, epsilon, level)
     rising = np.sum([one.copies * one.log_moments(_RISING, cap=cap) for one in pictures], axis=0)
@@ -90,13 +92,16 @@ def grid_plan(pictures: Sequence[Picture], epsilon: float, level: float, length:
     clipped = [one.copies * one.log_moments(_TILTS, low, cap) for one, low in zip(pictures, lows, strict=True)]
     total = np.sum(clipped, axis=0)
     height = total - _TILTS * epsilon - level  # ln of what a sum of 1 stands for, in δ
-    noise = math.log(_LEFT * 100 / _NOISE) - math.log(sum(one.copies for one in pictures))
+    reach = max(cap, epsilon) - min(lows)
+    noise = height + _log_norms(_TILTS, reach / length) + math.log(_NOISE * sum(one.copies for one in pictures))
     positive = (_TILTS > 0) & (_TILTS * max(cap, 1e-300) < _STEEP)
-    bearable = np.flatnonzero((height <= max(noise, float(height[positive].min()) + 0.7)) & positive)
+    bearable = np.flatnonzero((noise <= max(math.log(100 * _LEFT), float(noise[positive].min()) + 0.7)) & positive)
     lowest = sum(one.copies * low for one, low in zip(pictures, lows, strict=True))
     steep = _STEEP / max(cap, -min(lows), 1e-300)
     windows = [_window(total, int(i), height[i], lowest, steep) for i in bearable]
-    chosen = min(windows, key=lambda window: window.top - window.bottom)
+    narrowest = min(max(window.top - window.bottom, reach) for window in windows)
+    good = [one for one in windows if one.top - one.bottom <= 1.05 * narrowest]
+    chosen = min(good, key=lambda window: noise[np.searchsorted(_TILTS, window.tilt)])
     bottom = min(chosen.bottom, epsilon - 1e-3 * abs(epsilon))
     top = max(chosen.top, epsilon + 1e-3 * abs(epsilon))
     longest = max(min(cap, float(one.losses[-1])) - low for one, low in zip(pictures, lows, strict=True))
@@ -109,7 +114,7 @@ def grid_plan(pictures: Sequence[Picture], epsilon: float, level: float, length:
     least = sum(one.copies * lattice.first for one, lattice in zip(pictures, lattices, strict=True))
     start = least if least > start - length // 25 else start
     above, below = _short(chosen.above, up=True), _short(chosen.below)
-    return GridPlan(tuple(lattices), _short(chosen.tilt), start, length, above, below)
+    return GridPlan(tuple(lattices), _short(chosen.tilt), start, length, above, below, split)
 
 
 def _cap(pictures: Sequence[Picture], epsilon: float, level: float) -> float:
@@ -125,6 +130,12 @@ def _cap(pictures: Sequence[Picture], epsilon: float, level: float) -> float:
         costs = np.log(beyond) + np.min(total[:, None] - np.outer(_RISING, tried - epsilon), axis=0).clip(max=0.0)
     enough = np.flatnonzero(costs < level + math.log(_LEFT))
     return float(tried[enough[0]]) if enough.size else float(losses.max())
+
+
+def _log_norms(tilts: Floats, step: float) -> Floats:
+    """ln of the Euclidean norm of e^{−td}(1 − e^{−d}) over the points d > 0 (``GridSum``)."""
+    t = np.maximum(tilts, 1e-300)
+    return np.asarray(-0.5 * np.log(2 * t * (2 * t + 1) * (t + 1) * step))
 
 
 @dataclass(frozen=True)

@@ -46,15 +46,16 @@ class GridDirection:
 
     def grid(self, plan: GridPlan) -> GridSum:
         """The grid of a plan; the last few are remembered."""
-        if plan not in self._grids:
+        found = self._grids.pop(plan, None)  # other threads may do the same
+        if found is None:
             try:
-                self._grids[plan] = GridSum(self.parts, plan)
+                found = GridSum(self.parts, plan)
             except ArithmeticError as wrong:
                 raise NotCertified("a grid of losses", f"it left the range of floats ({wrong})") from None
-            while len(self._grids) > _KEPT:
-                self._grids.popitem(last=False)
-        self._grids.move_to_end(plan)
-        return self._grids[plan]
+        self._grids[plan] = found
+        while len(self._grids) > _KEPT:
+            self._grids.popitem(last=False)
+        return found
 
     def pictures(self) -> Sequence[Picture]:
         """Each law, coarsely."""
@@ -62,6 +63,15 @@ class GridDirection:
             return [picture(law, copies) for law, copies in self.parts]
         except ArithmeticError as wrong:
             raise NotCertified("a grid of losses", f"a law is out of reach ({wrong})") from None
+
+    def _longest(self) -> int:
+        """A grid of about a second."""
+        effort = sum(law.effort for law, _ in self.parts)
+        return max(LONGEST >> max(effort // 2, 1).bit_length() - 1, 2**14)
+
+    def _atoms_between(self) -> bool:
+        """Whether atoms may lie between the points: then splitting may serve the lower end better than merging."""
+        return any(law.scattered or any(atom.loss.rational != 0 for atom in law.atoms()) for law, _ in self.parts)
 
     def located(self, goal: float, fine: bool = True) -> Located:
         """Where ln δ(ε) is ``goal``; ``fine``: as closely as is worth while."""
@@ -73,16 +83,22 @@ class GridDirection:
                 break
             at = found.upper
             found = self._solved(pictures, at, goal, SMALL)
+        longest, undecided = self._longest(), self._atoms_between()
         while fine and found.upper > 0:
-            gap = 1 - found.lower / found.upper
-            length = _next_length(found.plan.length, gap)
+            length = _next_length(found.plan.length, 1 - found.lower / found.upper, longest)
             if length == found.plan.length:
                 break
-            found = self._solved(pictures, found.upper, goal, length)
+            at, split = found.upper, found.plan.split
+            found = self._solved(pictures, at, goal, length, split)
+            if undecided:
+                other, undecided = self._solved(pictures, at, goal, length, not split), False
+                found = max(found, other, key=lambda one: one.lower / one.upper if one.upper > 0 else 1.0)
         return found
 
-    def _solved(self, pictures: Sequence[Picture], at: float, goal: float, length: int) -> Located:
-        plan = grid_plan(pictures, at, goal, length)
+    def _solved(
+        self, pictures: Sequence[Picture], at: float, goal: float, length: int, split: bool = False
+    ) -> Located:
+        plan = grid_plan(pictures, at, goal, length, split)
         grid = self.grid(plan)
         end = float(plan.lattices[0].step) * (plan.start + plan.length - 4)
         high = falling_root(lambda x: log_float(grid.upper(x)) - goal, at, float(plan.tilt), end)
@@ -92,29 +108,29 @@ class GridDirection:
     def planned(self, epsilon: float, fine: bool = True) -> GridPlan:
         """For δ at this ε."""
         pictures = self.pictures()
-        level = rough_level(pictures, epsilon)
-        length, plan = SMALL, grid_plan(pictures, epsilon, level, SMALL)
+        level, split = rough_level(pictures, epsilon), self._atoms_between()
+        length, plan, longest = SMALL, grid_plan(pictures, epsilon, level, SMALL, split), self._longest()
         for _ in range(_REPLANS):
             grid = self.grid(plan)
             upper, lower = log_float(grid.upper(epsilon)), log_float(grid.lower(epsilon))
             if upper == -math.inf:
                 raise NotCertified("a grid of losses", "δ is too small for its floats")
             gap = (upper - lower) / max(float(plan.tilt) * epsilon, 1.0)
-            longer = _next_length(length, gap) if fine else length
+            longer = _next_length(length, gap, longest) if fine else length
             if abs(upper - level) < 1 and longer == length:
                 break
             level = upper
             length = longer
-            plan = grid_plan(pictures, epsilon, level, length)
+            plan = grid_plan(pictures, epsilon, level, length, split)
         return plan
 
 
-def _next_length(length: int, gap: float) -> int:
+def _next_length(length: int, gap: float, longest: int) -> int:
     """How many points bring a gap that falls with their square to _GOAL; the same if it is good enough."""
-    if gap <= _ENOUGH or length >= LONGEST:
+    if gap <= _ENOUGH or length >= longest:
         return length
     wanted = math.ceil(math.log2(length * math.sqrt(min(gap, 1.0) / _GOAL)))
-    return min(max(1 << wanted, 2 * length), _GROWTH * length, LONGEST)
+    return min(max(1 << wanted, 2 * length), _GROWTH * length, longest)
 
 
 def log_float(value: Ball) -> float:

@@ -10,7 +10,8 @@ Let law j have masses p_i on the points x_i + offset. With tilt t its numbers y_
   R.
 - *Period*: circular sums are too large, never too small. The part of R outside the window is bounded by two more
   moments of the same law, at tilts above and below t. Sums above the window are missing in it: their part of δ is at
-  most e^{−t·top} of R's mass there.
+  most e^{−t·top} of R's mass there. Sums below it that count, as they are above ε − offsets, have a factor of at most
+  e^{t·offsets}.
 """
 
 from __future__ import annotations
@@ -27,12 +28,15 @@ from tightrope.numerics.balls import Ball, ball, lower_float, precision, upper_f
 from tightrope.numerics.grid.cells import UNIT, CellLaw, Floats
 from tightrope.numerics.grid.exponentials import EXP_ERROR, exponentials
 from tightrope.numerics.grid.fourier import Complexes, from_spectrum, opposite, spectrum, transform_error
-from tightrope.numerics.grid.lattice_laws import Lattice, LatticeLaw, Places, greater_law, lesser_law
+from tightrope.numerics.grid.lattice_laws import Lattice, LatticeLaw, Places, greater_law, merged_law, split_law
 
 _TILTED = EXP_ERROR + 8 * UNIT  # of a mass times e^{tx}, with tx exact
 _SUMMED = 3 * EXP_ERROR + 2600 * UNIT  # of a term: products, and two exponentials of rounded exponents up to 590
 _UNSURE = Ball(0).union(Ball(1)) - Ball(0).union(Ball(1))  # [−1, 1]
 LONGEST = 2**19
+_SMALLEST, _LARGEST = Fraction(1, 2**200), Fraction(2**200)  # steps and tilts: none is lost in floats
+_LEAST = 1e-280  # of a law after tilting: beside it, what falls below the normal floats is nothing
+_TINY = 1e-300  # more than all of a law that falls below the normal floats
 _FAR = 590.0  # exponents beyond this are cut
 
 
@@ -46,6 +50,7 @@ class GridPlan:
     length: int
     above: Fraction  # a tilt larger than ``tilt``
     below: Fraction  # a smaller one
+    split: bool = False  # the lesser law: atoms split as in the greater one, less what that adds; else cells merged
 
 
 @dataclass(frozen=True)
@@ -71,7 +76,10 @@ class GridSum:
         self._copies = [copies for _, copies in parts]
         tilt = float(plan.tilt)
         greater = [greater_law(law, lat) for (law, _), lat in zip(parts, plan.lattices, strict=True)]
-        lesser = [lesser_law(law, lat, tilt) for (law, _), lat in zip(parts, plan.lattices, strict=True)]
+        lesser = [
+            split_law(law, lattice) if plan.split else merged_law(law, lattice, tilt)
+            for (law, _), lattice in zip(parts, plan.lattices, strict=True)
+        ]
         self.greater, self.lesser = self._side(greater, up=True), self._side(lesser, up=False)
         sums, self._error = self._convolved()
         reach = _FAR / (float(self._step) * max(float(plan.tilt), 1.0))
@@ -93,7 +101,7 @@ class GridSum:
                 lowest, highest = lowest + copies * int(law.places.min()), highest + copies * int(law.places.max())
                 heights = law.masses * exponentials(points * float(plan.tilt))
                 total = float(heights.sum()) * (1 + (points.size + 16) * UNIT + _TILTED)
-                if not total > 0:
+                if not total > _LEAST:
                     raise NotCertified("a grid of losses", "nothing of a law is on it")
                 numbers = heights / total * (1 + sign * (_TILTED + 4 * UNIT))
                 rounded.append((law.places % plan.length, numbers))
@@ -105,10 +113,10 @@ class GridSum:
                 extra += copies * (Ball(law.infinite) / finite).log1p()
                 none_p += copies * (-Ball(law.infinite).min(Ball(1))).log1p()
                 none_q += copies * (-Ball(law.under_q).min(Ball(1))).log1p()
-                for i, other in enumerate((plan.above, plan.below)):  # 600u for the rounding of the exponents
+                for i, other in enumerate((plan.above, plan.below)):  # 1200u: tilts and exponents up to 600 are rounded
                     turned = exponentials(np.asarray(points * float(other)))
-                    bound = float((law.masses * turned).sum()) * (1 + (points.size + 700) * UNIT + _TILTED)
-                    moments[i] += copies * (Ball(bound) / Ball(total)).log() if bound > 0 else Ball(0)
+                    bound = float((law.masses * turned).sum()) * (1 + (points.size + 1300) * UNIT + _TILTED)
+                    moments[i] += copies * ((Ball(bound) + _TINY) / Ball(total)).log()
             top = ball(self._step) * (plan.start + plan.length)
             bottom = ball(self._step) * plan.start
             outside_above = (moments[0] - ball(plan.above - plan.tilt) * top).exp().min(Ball(1))
@@ -119,7 +127,9 @@ class GridSum:
                 outside_below = Ball(0)
             # Some step above the points: Π(m + infinite)^k − Πm^k if that is certain loss, else P and Q of this event.
             infinite = whole.exp() * extra.expm1() if up else -none_p.expm1()
-            return _Side(rounded, scale, max(norms), outside_above, outside_below, offset, infinite, -none_q.expm1())
+            under_q = -none_q.expm1()
+            under_q = under_q if under_q.is_finite() else Ball(1)  # all of a law is above its points
+            return _Side(rounded, scale, max(norms), outside_above, outside_below, offset, infinite, under_q)
 
     def _convolved(self) -> tuple[tuple[Floats, Floats], float]:
         """The circular convolution of all copies, both laws at once, and the Euclidean norm of its error.
@@ -129,8 +139,6 @@ class GridSum:
         """
         n = self._plan.length
         error, copies = transform_error(n), sum(self._copies)
-        if copies * error > 0.01:
-            raise NotCertified("a grid of losses", f"{copies} copies are too many for floats")
         products: list[Complexes] = []
         constants, lost = [1.0, 1.0], 0.0
         for more, less, count in zip(self.greater.rounded, self.lesser.rounded, self._copies, strict=True):
@@ -138,6 +146,8 @@ class GridSum:
             here = complex(circle[0])
             circle[0] = 0
             lost += count * error * float(np.linalg.norm(circle))
+            if not math.sqrt(n) * lost + 12 * copies * UNIT < 0.01:  # else no power of the spectrum is at most 1.01
+                raise NotCertified("a grid of losses", f"{copies} copies are too many for floats")
             both = spectrum(circle)
             turned = both[opposite(n)].conj()
             factors = (both + turned) / 2 + here.real, (both - turned) / 2j + here.imag
@@ -148,7 +158,7 @@ class GridSum:
         sums = from_spectrum(spread)
         sums[0] += complex(*constants)
         # |spectrum| ≤ 1 and ‖spectrum‖ ≤ √n·norm: a power of k multiplies errors by k and rounds 3k times, and so on.
-        norm = math.sqrt(2) * max(self.greater.norm, self.lesser.norm)
+        norm = math.sqrt(3) * max(self.greater.norm, self.lesser.norm)  # two of the lesser law may share a point
         lost += (12 * copies + 12) * UNIT * norm + error * float(np.linalg.norm(spread)) / math.sqrt(n)
         order = np.arange(self._plan.start, self._plan.start + n) % n
         return (sums.real[order], sums.imag[order]), 1.02 * lost
@@ -161,7 +171,7 @@ class GridSum:
             top = ball(self._step) * (self._plan.start + self._plan.length)
             missing = (tilt * (Ball(epsilon) - top)).exp() * side.outside_above
             if Fraction(epsilon) - Fraction(offset) < self._step * self._plan.start:  # sums below the window count, too
-                missing += side.outside_below
+                missing += side.outside_below * (tilt * Ball(offset)).exp()
             rest = self._call(0, epsilon, offset).upper() + self._noise(offset) + missing
             value = side.infinite + (side.scale - tilt * Ball(epsilon)).exp() * rest
             return value.upper().min(Ball(1))
@@ -174,8 +184,38 @@ class GridSum:
             wrapped = side.outside_above + side.outside_below  # every factor of R is at most 1
             rest = self._call(1, epsilon, offset).lower() - self._noise(offset) - wrapped
             high = side.infinite - Ball(epsilon).exp() * side.under_q
-            value = (side.scale - ball(self._plan.tilt) * Ball(epsilon)).exp() * rest
+            value = (side.scale - ball(self._plan.tilt) * Ball(epsilon)).exp() * rest - self._added(epsilon)
             return (high.max(Ball(0)) + value.max(Ball(0))).lower().max(Ball(0))
+
+    def _added(self, epsilon: float) -> Ball:
+        """At least what splitting adds to δ.
+
+        Split one step after the other. Splitting a loss l adds to (1 − e^{z−l})₊ only if z lies in the cell of l, and
+        there at most tanh(h/4). So a step adds at most tanh(h/4) times the chance that the sum, of which some steps are
+        split and some are not, is within h of ε; then the greater law's sum is, too, but for k·h and the offsets.
+        """
+        if not self._plan.split:
+            return Ball(0)
+        side, copies, h = self.greater, sum(self._copies), self._step
+        moved = Fraction(upper_float(side.offset)) + Fraction(upper_float(-self.lesser.offset))
+        reach = (copies + 2) * h + moved
+        tilted, _, sizes = self._tails[0]
+        first = max(math.floor((Fraction(epsilon) - reach) / h) - self._plan.start, 0)
+        end = math.ceil((Fraction(epsilon) + reach) / h) + 1 - self._plan.start
+        last = min(end, tilted.size - 1)
+        if last <= first:
+            return Ball(1)
+        size = Ball(float(sizes[first])) * Ball(_SUMMED + 2 * self._plan.length * UNIT)
+        most = Ball(float(tilted[first])) - Ball(float(tilted[last])) + 2 * size
+        x = ball(h * (self._plan.start + first)) * ball(self._plan.tilt)  # every factor in the window is at most e^−x
+        noise = Ball(self._error) * Ball(last - first + 1).sqrt() * (-x).exp()
+        lowest = ball(h * self._plan.start) * ball(self._plan.tilt)
+        # Sums outside the window: those below are above ε − reach; all from ``last`` on are at most 1 after tilting.
+        below = side.outside_below * (ball(self._plan.tilt) * ball(reach - Fraction(epsilon))).exp()
+        above = (-ball(self._plan.tilt) * ball(h * (self._plan.start + last))).exp()
+        outside = (below if first == 0 else Ball(0)) + (above if last < end else Ball(0))
+        near = side.scale.exp() * ((-lowest).exp() * most + noise + outside)
+        return copies * (ball(h) / 4).tanh() * near.max(Ball(0)).min(Ball(1))
 
     def _call(self, which: int, epsilon: float, offset: float) -> Ball:
         """Σ R·e^{−t(x−ε)}(1 − e^{ε−x−offset})₊ for the numbers R that were found: two sums from the end."""
@@ -218,9 +258,10 @@ def _checked(plan: GridPlan, parts: int) -> None:
     # Points, and the tilt times a point, are floats without rounding.
     bits = max((max(abs(lat.first), abs(lat.last)).bit_length() for lat in plan.lattices), default=0)
     short = short and bits + _bits(step) + _bits(plan.tilt) <= 53
-    window = bits + _bits(step) <= 53 and abs(plan.start) + plan.length < 2**30
+    short = short and all(_SMALLEST <= x <= _LARGEST for x in (step, plan.tilt))
+    window = abs(plan.start) + plan.length < 2**30
     power = 2 <= plan.length <= LONGEST and plan.length & (plan.length - 1) == 0
-    if not (fits and short and window and power and plan.tilt > 0 and plan.below < plan.tilt < plan.above and step > 0):
+    if not (fits and short and window and power and plan.below < plan.tilt < plan.above):
         raise NotCertified("a grid of losses", "its plan does not fit")
 
 

@@ -17,8 +17,8 @@ def allocation_cumulant(steps: int, order: int, log_moment: Callable[[int], Ball
 def allocation_cumulants(steps: int, most: int, log_moment: Callable[[int], Ball]) -> list[Ball]:
     """The same at all whole orders up to ``most``.
 
-    By the multinomial theorem E[(mean of t)^α] is t^{−α}·α!·[x^α](Σ_k E[W^k]x^k/k!)^t. With x scaled by 1/t the polynomial is
-    near e^{x/t}, and only terms up to x^α are kept.
+    By the multinomial theorem E[(mean of t)^α] is t^{−α}·α!·[x^α](Σ_k E[W^k]x^k/k!)^t. With x scaled by 1/t the
+    polynomial is near e^{x/t}, and only terms up to x^α are kept.
     """
     factor = BallPolynomial([_coefficient(steps, k, log_moment) for k in range(most + 1)])
     power = BallPolynomial([1])

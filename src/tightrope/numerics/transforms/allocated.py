@@ -5,10 +5,10 @@ F(u) = E[e^{−uΛ}] = φ(u/t)^t and u = e^{w+iθ}
 
 E[Λ^{−s}]·Γ(s) = ∫u^{s−1}F(u)du = e^{iθs} ∫e^{sw}F(e^{w+iθ})dw,
 
-by the trapezoidal rule in w. On the path raised by v the integrand is at most e^{tw−yv}F(e^w cos(θ+v)), whose integral is
-e^{−yv}cos(θ+v)^{−t}Γ(t)M(t). φ(v) = E[e^{−vW}] is the trapezoidal rule in x; its nodes lie so that ln u + μx stays on one lattice, and all
-values of φ together are one product of polynomials. |M(t + iy)| ≤ e^{−μ²y²/2t}M(t), because ln Λ is the mean of the μX_i and something
-independent of it.
+by the trapezoidal rule in w. On the path raised by v the integrand is at most e^{tw−yv}F(e^w cos(θ+v)), whose integral
+is e^{−yv}cos(θ+v)^{−t}Γ(t)M(t). φ(v) = E[e^{−vW}] is the trapezoidal rule in x; its nodes lie so that ln u + μx stays
+on one lattice, and all values of φ together are one product of polynomials. |M(t + iy)| ≤ e^{−μ²y²/2t}M(t), because
+ln Λ is the mean of the μX_i and something independent of it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from flint import ctx, fmpz_poly
+from flint import ctx
 
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
@@ -27,6 +27,8 @@ from tightrope.numerics.moments.allocated import allocation_cumulants
 from tightrope.numerics.normal import upper_tail
 from tightrope.numerics.real import Real
 from tightrope.numerics.transforms.allocated_rule import AllocatedFloats, AllocatedRule, chosen_rule
+from tightrope.numerics.transforms.fixed_point import FixedPoint, around, turned_sums
+from tightrope.numerics.transforms.sampled_rule import short
 from tightrope.numerics.transforms.transform import Transform, unit, whole_power
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["MOST_ORDER", "AllocatedTransform"]
 
 _WIDTH = 9.0  # of a band, in 1/√|s|: at its ends terms outgrow their sum by e^{width²/8}
+_ROUGH, _RATIO = 56, 1.2  # bits up to which a chord of tilts that far apart is enough
 MOST_ORDER = 64  # E[Λ^j] is used up to this j, and chords of its logarithm between
 
 
@@ -44,6 +47,7 @@ class AllocatedTransform(Transform):
     def __init__(self, mu: Real, steps: int) -> None:
         self._mu, self._steps = mu, steps
         self._known: dict[int, list[Ball]] = {}
+        self._tilts: dict[Fraction, Ball] = {}
         with precision(80):
             self.floats = AllocatedFloats(float(mu.ball().mid()), steps)
 
@@ -52,14 +56,31 @@ class AllocatedTransform(Transform):
         return Ball(1)
 
     def log_real(self, t: Fraction) -> Ball:
-        """ln E[Λ^{−t}]; for negative t a ball below a chord of the whole orders."""
+        """ln E[Λ^{−t}]; for negative t, and where few bits are asked for, a ball below a chord: it is convex."""
         if t > 0:
-            return self.line(t, Fraction(0), 0)[0]
+            return self._below_chord(t) if ctx.prec <= _ROUGH else self.line(t, Fraction(0), 0)[0]
         order, rest = divmod(-t, 1)
         if order >= MOST_ORDER:
             return Ball("inf")
         below = self.log_order(order)
-        return below if rest == 0 else between(Ball(0).min(below), (1 - ball(rest)) * below + ball(rest) * self.log_order(order + 1))
+        if rest == 0:
+            return below
+        # convex, and 0 at 0 and at 1: between them above the next chord prolonged, from 1 on rising
+        least = below if order else (ball(rest) - 1) * self.log_order(2)
+        return between(least, (1 - ball(rest)) * below + ball(rest) * self.log_order(order + 1))
+
+    def _below_chord(self, t: Fraction) -> Ball:
+        """Bounds of aliases ask for many tilts and need an upper bound only."""
+        place = math.floor(math.log(t) / math.log(_RATIO))
+        ends = [short(_RATIO ** (place + i)) for i in (0, 1)]
+        if not ends[0] <= t <= ends[1]:
+            ends = [short(_RATIO ** (place + i)) for i in (-1, 2)]
+        for end in ends:
+            if end not in self._tilts:
+                with precision(_ROUGH + 1):
+                    self._tilts[end] = self.line(end, Fraction(0), 0)[0]
+        share = ball((t - ends[0]) / (ends[1] - ends[0]))
+        return between(Ball(0), (1 - share) * self._tilts[ends[0]] + share * self._tilts[ends[1]])
 
     def log_order(self, order: int) -> Ball:
         """ln E[Λ^j] at a whole order up to ``MOST_ORDER``."""
@@ -91,7 +112,7 @@ class AllocatedTransform(Transform):
         if t <= 0:
             raise NotCertified("a mean of densities", "its moments are wanted right of 0")
         with precision(ctx.prec + 8):
-            (real, part), = self._band(t, eta, 0, 0)
+            ((real, part),) = self._band(t, eta, 0, 0)
             if not part < 0.5:
                 raise NotCertified("a mean of densities", "the nodes are too far apart")
             moment = real.real / (1 + between(-part, part))  # known up to a part of itself
@@ -99,12 +120,13 @@ class AllocatedTransform(Transform):
             while first <= count:
                 last = min(count, _band_end(float(t), float(eta), first))
                 # the other errors are parts of M(t) as well
-                phi += [value / moment + _around(off) for value, off in self._band(t, eta, first, last)]
+                phi += [value / moment + around(off) for value, off in self._band(t, eta, first, last)]
                 first = last + 1
             return moment.log(), phi
 
     def _band(self, t: Fraction, eta: Fraction, first: int, last: int) -> list[tuple[ComplexBall, Ball]]:
-        """E[Λ^{−t−ikη}] for first ≤ k ≤ last, each without an error that is at most a part of E[Λ^{−t}], and that part."""
+        """E[Λ^{−t−ikη}] for first ≤ k ≤ last, each but for an error that is at most a part of E[Λ^{−t}], and that
+        part."""
         rule = chosen_rule(self.floats, float(t), float(eta * first), float(eta * last), ctx.prec * math.log(2) + 3)
         with precision(rule.bits + self._steps.bit_length()):
             tilt, step = ball(t), rule.fine * rule.wide
@@ -112,7 +134,7 @@ class AllocatedTransform(Transform):
             weights = [
                 f * (start * ball(step * j) - top).exp() for j, f in enumerate(self._transforms(rule), rule.first)
             ]
-            sums = _turned_sums(weights, ball(eta * step), last - first)
+            sums = turned_sums(weights, ball(eta * step), last - first)
             beyond, gamma, turn = self._beyond(rule, t, step), tilt.lgamma(), ComplexBall(0, ball(rule.angle))
             found = []
             for k, total in enumerate(sums):
@@ -121,7 +143,7 @@ class AllocatedTransform(Transform):
                 size = scale.abs_upper()
                 part = (size * gamma.exp() * _alias(rule, t, eta * (first + k), ball(step))).upper()
                 total *= unit(ball(eta * step * (k * rule.first)))  # the sums begin at the first node
-                found.append((total * (ball(step) * top.exp()) * scale + _around(beyond * size), part))
+                found.append((total * (ball(step) * top.exp()) * scale + around(beyond * size), part))
             return found
 
     def _transforms(self, rule: AllocatedRule) -> list[ComplexBall]:
@@ -129,13 +151,13 @@ class AllocatedTransform(Transform):
         mu, fine, stride, below = self._mu.ball(), rule.fine, rule.stride, ball(rule.lowered)
         across = ball(fine * stride) / mu  # the step in x
         sites = range(-rule.reach, rule.reach + 1)
-        bells = _FixedPoint([(-(ComplexBall(across * i, -below) ** 2) / 2).exp() for i in sites])
+        bells = FixedPoint([(-(ComplexBall(across * i, -below) ** 2) / 2).exp() for i in sites])
         factor = ComplexBall(-(mu**2) / 2, ball(rule.angle) - mu * below).exp() / self._steps
         low = rule.first * rule.wide - rule.reach * stride
         high = rule.last * rule.wide + rule.reach * stride
         powers = _twice_exponential(-factor, fine, low, high)
         scale = across / (2 * Ball.pi()).sqrt()
-        error = _around(self._inner_error(rule, across))
+        error = around(self._inner_error(rule, across))
         values: dict[int, ComplexBall] = {}
         for start in range(stride):
             row = bells.correlated(powers[start::stride])
@@ -146,8 +168,8 @@ class AllocatedTransform(Transform):
         return [whole_power(values[j * rule.wide], self._steps) for j in range(rule.first, rule.last + 1)]
 
     def _inner_error(self, rule: AllocatedRule, across: Ball) -> Ball:
-        """Of φ: on the path of x moved to Im x = b, |e^{−vW}| ≤ 1 as long as θ + μb is within a right angle, and the density is at
-        most e^{b²/2} times a normal one."""
+        """Of φ: on the path of x moved to Im x = b, |e^{−vW}| ≤ 1 as long as θ + μb is within a right angle, and the
+        density is at most e^{b²/2} times a normal one."""
         mu, theta, right, below = self._mu.ball(), ball(rule.angle), Ball.pi() / 2, ball(rule.lowered)
         if not abs(theta - mu * below) < right:
             raise NotCertified("a mean of densities", "the path is turned too far")
@@ -181,7 +203,7 @@ class AllocatedTransform(Transform):
 
     def log_decay_floats(self, t: float, y: Floats) -> Floats:  # noqa: ARG002
         """The same in floats."""
-        return y * y * (-self.floats.mu**2 / (2 * self._steps))
+        return y * y * (-(self.floats.mu**2) / (2 * self._steps))
 
     def largest(self) -> Ball | None:
         """All answers may be far below."""
@@ -212,52 +234,7 @@ def _twice_exponential(factor: ComplexBall, step: Fraction, low: int, high: int)
         found.append((factor * ball(step * j).exp()).exp())
         if j % 64 == 0 and found[-1].abs_upper() < tiny:
             break
-    return found + [_around(tiny)] * (high + 1 - low - len(found))
-
-
-class _FixedPoint:
-    """A short list of complex numbers as integers over 2^bits, so that sums of products are products of whole polynomials."""
-
-    def __init__(self, numbers: Sequence[ComplexBall]) -> None:
-        self._bits, self._length = int(ctx.prec), len(numbers)
-        self._real, self._imag, self._off = self._read(numbers)
-        self._size = sum((abs(n).upper() for n in numbers), Ball(0)).upper()
-
-    def _read(self, numbers: Sequence[ComplexBall]) -> tuple[fmpz_poly, fmpz_poly, Ball]:
-        """Real and imaginary parts, rounded, and how far any number may be off."""
-        bits, worst, parts = self._bits, Ball(0), []
-        for part in ([n.real for n in numbers], [n.imag for n in numbers]):
-            whole = []
-            for b in part:
-                mantissa, exponent = b.mid().man_exp()
-                shift = int(exponent) + bits
-                whole.append(int(mantissa) << shift if shift >= 0 else int(mantissa) >> -shift)
-                worst = worst.max(b.rad())
-            parts.append(fmpz_poly(whole))
-        return parts[0], parts[1], (2 * (worst + Ball(2) ** -bits)).upper()
-
-    def correlated(self, row: Sequence[ComplexBall]) -> list[ComplexBall]:
-        """Σ_i numbers[i]·row[j + i] for every j at which all of them are there; |row| ≤ 1."""
-        real, imag, off = self._read(row)
-        first, last = self._length - 1, len(row) - 1
-        real_at, imag_at = real * self._back(self._real), imag * self._back(self._imag)
-        cross_at = real * self._back(self._imag) + imag * self._back(self._real)
-        unit = Ball(2) ** (-2 * self._bits)
-        error = _around(self._size * off + self._length * self._off * (1 + off))
-        whole = real_at - imag_at
-        return [ComplexBall(Ball(whole[i]) * unit, Ball(cross_at[i]) * unit) + error for i in range(first, last + 1)]
-
-    def _back(self, p: fmpz_poly) -> fmpz_poly:
-        return fmpz_poly([p[self._length - 1 - i] for i in range(self._length)])
-
-
-def _turned_sums(weights: Sequence[ComplexBall], angle: Ball, count: int) -> list[ComplexBall]:
-    """Σ_j weight_j e^{ijk·angle} for k = 0 … count, by jk = (j² + k² − (k − j)²)/2: one product of polynomials."""
-    last = len(weights) - 1
-    chirps = [unit(angle * (m * m) / 2) for m in range(max(last, count) + 1)]
-    numbers = _FixedPoint([weights[j] * chirps[j] for j in range(last, -1, -1)])
-    row = [chirps[abs(m - last)].conjugate() for m in range(last + count + 1)]
-    return [chirps[k] * total for k, total in enumerate(numbers.correlated(row))]
+    return found + [around(tiny)] * (high + 1 - low - len(found))
 
 
 def _alias(rule: AllocatedRule, t: Fraction, y: Fraction, step: Ball) -> Ball:
@@ -269,9 +246,3 @@ def _alias(rule: AllocatedRule, t: Fraction, y: Fraction, step: Ball) -> Ball:
             raise NotCertified("a mean of densities", "the path is turned too far")
         total += (-sign * ball(y) * shift - tilt * turned.cos().log()).exp() / (2 * Ball.pi() * shift / step).expm1()
     return total.upper()
-
-
-def _around(size: Ball) -> ComplexBall:
-    most = size.upper()
-    one = between(-most, most)
-    return ComplexBall(one, one)

@@ -1,7 +1,7 @@
 """Where to integrate for the moments of a mean of lognormal variables: floats only, and any choice is valid.
 
-With F(u) = E[e^{−uΛ}] the moment E[Λ^{−s}] is ∫u^{s−1}F(u)du/Γ(s) along any ray u = e^{w+iθ}, 0 ≤ θ < π/2. The rule chosen here
-has nodes in w and, for F itself, nodes in x; both lie on one lattice of ln u + μx.
+With F(u) = E[e^{−uΛ}] the moment E[Λ^{−s}] is ∫u^{s−1}F(u)du/Γ(s) along any ray u = e^{w+iθ}, 0 ≤ θ < π/2. The rule
+chosen here has nodes in w and, for F itself, nodes in x; both lie on one lattice of ln u + μx.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SPREAD = np.linspace(0.0, 1.0, 9)
 
 @dataclass(frozen=True)
 class AllocatedRule:
-    """Nodes w = j·step, first ≤ j ≤ last, on the ray of this angle; |x| ≤ reach·stride·fine/μ in steps of stride·fine/μ."""
+    """Nodes w = j·wide·fine, first ≤ j ≤ last, on the ray of this angle; ``reach`` nodes in x to either side."""
 
     angle: Fraction
     fine: Fraction  # the lattice
@@ -92,7 +92,7 @@ class AllocatedFloats:
         return w, t * w + log, np.maximum(second, 1e-3 * t)
 
     def log_moments(self, t: Floats) -> Floats:
-        """About ln E[Λ^{−t}], t > 0: summed for small t; for large t both integrals, that of F and that of Γ, by their peaks."""
+        """About ln E[Λ^{−t}], t > 0: summed for small t; for large t that integral and Γ's, by their peaks."""
         result = np.empty_like(t)
         small = t < _SUMMED
         w, logs, _ = self._table
@@ -111,14 +111,11 @@ class AllocatedFloats:
 
 def log_gamma_ratio(t: float, y: Floats) -> Floats:
     """ln Γ(t) − ln|Γ(t + iy)|."""
-
-    def log(s: Floats) -> Floats:
-        far = s + 10
-        value = (far - 0.5) * np.log(far) - far + 1 / (12 * far) - sum(np.log(s + j) for j in range(10))
-        result: Floats = value.real
-        return result
-
-    return log(np.array([t + 0j])) - log(t + 1j * y)
+    s = t + 1j * np.concatenate([[0.0], y])
+    far = s + 10
+    logs = (far - 0.5) * np.log(far) - far + 1 / (12 * far) - sum(np.log(s + j) for j in range(10))
+    result: Floats = logs.real[0] - logs.real[1:]
+    return result
 
 
 def chosen_rule(floats: AllocatedFloats, t: float, low_y: float, high_y: float, nats: float) -> AllocatedRule:
@@ -127,7 +124,10 @@ def chosen_rule(floats: AllocatedFloats, t: float, low_y: float, high_y: float, 
     y = low_y + (high_y - low_y) * _SPREAD
     ratio = log_gamma_ratio(t, y)
     angles = np.arctan2(low_y + (high_y - low_y) * _PARTS, t) if high_y else np.zeros(1)
-    best = min((_angled(t, y, ratio, float(angle), nats) for angle in angles), key=lambda one: one[0] * (nats + one[2] - t * math.log(math.cos(one[1]))))
+    best = min(
+        (_angled(t, y, ratio, float(angle), nats) for angle in angles),
+        key=lambda one: one[0] * (nats + one[2] - t * math.log(math.cos(one[1]))),
+    )
     frequency, angle, amplified, up, down = best
     peak, value, _ = (float(a[0]) for a in floats.peaks(np.array([t])))
     wanted = nats + amplified
@@ -155,8 +155,19 @@ def chosen_rule(floats: AllocatedFloats, t: float, low_y: float, high_y: float, 
     if not points * (4 + bits / 60) <= _MOST_MICROSECONDS:
         raise NotCertified("a mean of densities", f"{points} nodes of {bits} bits are too many")
     return AllocatedRule(
-        _short(angle), fine, wide, stride, first, last, reach, _short(lowered), short(up), short(down),
-        short(power), Fraction(round(top)), bits
+        _short(angle),
+        fine,
+        wide,
+        stride,
+        first,
+        last,
+        reach,
+        _short(lowered),
+        short(up),
+        short(down),
+        short(power),
+        Fraction(round(top)),
+        bits,
     )
 
 
@@ -191,7 +202,10 @@ def _x_step(mu: float, angle: float, nats: float) -> tuple[float, float]:
 
 def _x_step_lowered(mu: float, angle: float, nats: float, lowered: float) -> tuple[float, float]:
     rates = []
-    for room, moved in (((math.pi / 2 - angle) / mu + lowered, -lowered), ((math.pi / 2 + angle) / mu - lowered, lowered)):
+    for room, moved in (
+        ((math.pi / 2 - angle) / mu + lowered, -lowered),
+        ((math.pi / 2 + angle) / mu - lowered, lowered),
+    ):
         depth = min(room, math.sqrt(2 * nats))
         # |density| on the path: e^{(moved + depth)²/2}
         rates.append((nats + (moved + depth) ** 2 / 2) / depth)

@@ -1,0 +1,191 @@
+"""Grids of losses against what is known by other methods: both ends enclose it, and closely where they were planned."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction as F
+
+import numpy as np
+import pytest
+from grid_cases import CASES, atoms, delta_around_atoms, normal, truth
+from mpmath import mpf
+
+from tightrope.errors import NotCertified
+from tightrope.numerics.balls import lower_float, upper_float
+from tightrope.numerics.grid.cells import CellLaw
+from tightrope.numerics.grid.lattice_laws import Lattice, greater_law, merged_law, split_law
+from tightrope.numerics.grid.search import GridDirection
+from tightrope.numerics.grid.total import GridPlan, GridSum
+
+
+def ends(grid, x):
+    return mpf(lower_float(grid.lower(x))), mpf(upper_float(grid.upper(x)))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_planned_grid_encloses_what_is_known(name):
+    parts, x, _, gap = CASES[name]
+    delta, known = truth(name)
+    direction = GridDirection(tuple(parts))
+    low, high = ends(direction.grid(direction.planned(x)), x)
+    assert low <= delta * (1 + known)
+    assert high >= delta * (1 - known)
+    assert high - low <= gap * max(1, x) * delta, float((high - low) / delta)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_solved_grid_encloses_epsilon(name):
+    """ε from δ: the two ε found are around the one that was put in."""
+    parts, x, _, gap = CASES[name]
+    delta, _ = truth(name)
+    found = GridDirection(tuple(parts)).located(float(np.log(float(delta))))
+    assert found.lower <= x * (1 + 1e-9) + 1e-9
+    assert found.upper >= x * (1 - 1e-9)
+    assert found.upper - found.lower <= 20 * gap * max(x, 1)
+
+
+class Scaled(CellLaw):
+    """A law with its masses multiplied: wrong, by as much as the tests must see."""
+
+    def __init__(self, law, p=1.0, q=1.0):
+        self.law, self.p, self.q = law, p, q
+
+    def cells(self, edges):
+        found = self.law.cells(edges)
+        p, q = self.p, self.q
+        return replace(
+            found, p_low=found.p_low * p, p_high=found.p_high * p, q_low=found.q_low * q, q_high=found.q_high * q
+        )
+
+
+@pytest.mark.parametrize("p, q", [(1 + 1e-6, 1), (1 - 1e-6, 1), (1, 1 + 1e-6), (1, 1 - 1e-6)])
+@pytest.mark.parametrize("name", ["normal", "two normals", "exchanged normal"])
+def test_a_millionth_of_a_mass_is_seen(name, p, q):
+    parts, x, _, _ = CASES[name]
+    delta, _ = truth(name)
+    direction = GridDirection(tuple((Scaled(law, p, q), copies) for law, copies in parts))
+    plan = GridDirection(tuple(parts)).planned(x)
+    plan = replace(plan, lattices=tuple(replace(one, first=one.first * 4, last=one.last * 4) for one in plan.lattices))
+    finer = replace(plan, lattices=tuple(replace(one, step=one.step / 4) for one in plan.lattices))
+    finer = replace(finer, start=plan.start * 4, length=plan.length * 4)
+    low, high = ends(direction.grid(finer), x)
+    assert not low <= delta <= high
+
+
+def test_a_forgotten_step_is_seen():
+    parts, x, _, _ = CASES["normal"]
+    delta, _ = truth("normal")
+    fewer = GridDirection(((parts[0][0], 19),))
+    assert ends(fewer.grid(fewer.planned(x)), x)[1] < delta
+
+
+PLAN = GridPlan((Lattice(F(1, 64), -200, 300),), F(3, 2), -400, 2048, F(2), F(1))
+PARTS = ((normal(1), 3),)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"tilt": F(0)},
+        {"tilt": F(-1)},
+        {"tilt": F(1, 3)},
+        {"tilt": F(3)},  # above the tilt above
+        {"above": F(3, 2)},
+        {"below": F(3, 2)},
+        {"length": 1000},
+        {"length": 1},
+        {"length": 2**20},
+        {"length": 256},  # shorter than a law
+        {"start": 2**30},
+        {"lattices": ()},
+        {"lattices": PLAN.lattices * 2},
+        {"lattices": (Lattice(F(1, 63), -200, 300),)},
+        {"lattices": (Lattice(F(0), -200, 300),)},
+        {"lattices": (Lattice(F(-1, 64), -200, 300),)},
+        {"lattices": (Lattice(F(1, 64), 5, 4),)},
+        {"lattices": (Lattice(F(1, 64), 2**52, 2**52 + 5),)},
+        {"lattices": (Lattice(F(2**52 + 1, 2**58), -200, 300),)},
+        {"lattices": (Lattice(F(1, 2**1100), 0, 5),)},
+        {"lattices": (Lattice(F(2**1100), 0, 5),)},
+    ],
+)
+def test_plans_that_do_not_fit_are_refused(change):
+    with pytest.raises(NotCertified):
+        GridSum(PARTS, replace(PLAN, **change))
+
+
+def test_laws_of_one_plan_share_a_step():
+    with pytest.raises(NotCertified):
+        GridSum(PARTS * 2, replace(PLAN, lattices=(*PLAN.lattices, Lattice(F(1, 32), 0, 5))))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"lattices": (Lattice(F(1, 64), 60000, 60300),)},  # e^x is no float
+        {"lattices": (Lattice(F(1, 64), -6400, -6300),)},  # nothing is there
+        {"tilt": F(2**12), "above": F(2**13)},
+        {"above": F(10**6)},
+        {"below": F(-(10**6))},
+        {"above": F(10) ** 400},
+    ],
+)
+def test_grids_beyond_floats_are_refused(change):
+    with pytest.raises(NotCertified):
+        GridDirection(PARTS).grid(replace(PLAN, **change))
+
+
+def test_too_many_copies_for_floats():
+    with pytest.raises(NotCertified, match="too many"):
+        GridSum([(normal("0.01"), 10**13)], PLAN)
+
+
+def test_sums_below_the_window_count():
+    """An atom just above a point moves all points; a window above the sums must not forget how far."""
+    law = atoms(["1.0099"], [1])
+    delta = delta_around_atoms([(law, 100)], [])(100.5)
+    for tilt in (1, 3, 10, 30):
+        plan = GridPlan((Lattice(F(1), 1, 2),), F(tilt), 101, 64, F(tilt + 1), F(tilt - 1, 2))
+        low, high = ends(GridSum([(law, 100)], plan), 100.5)
+        assert low <= delta <= high
+
+
+def test_laws_above_all_points_are_certain_loss():
+    law = atoms([-2, 3], ["1/50", "49/50"])
+    delta = delta_around_atoms([(law, 2)], [])
+    plan = GridPlan((Lattice(F(1), -3, -1),), F(1), -6, 8, F(2), F(1, 2))
+    for split in (False, True):
+        grid = GridSum([(law, 2)], replace(plan, split=split))
+        for x in (0.0, 0.5, 2.0, 10.0):
+            low, high = ends(grid, x)
+            assert low <= delta(x) <= high
+    assert low == 0
+
+
+def hockey_stick(law, x):
+    """δ of one step on a lattice, in floats."""
+    losses = law.places / 8 + law.offset
+    above = max(law.infinite - math.exp(x) * law.under_q, 0)
+    return above + float((law.masses * np.maximum(-np.expm1(x - losses), 0)).sum())
+
+
+@pytest.mark.parametrize("x", [0.0, 0.3, 1.0, 1.7, 2.5, 4.0])
+@pytest.mark.parametrize("first, last", [(-40, 60), (-8, 8), (3, 5), (0, 0)])
+def test_one_step_on_both_sides(x, first, last):
+    """The three laws of one step, atoms at, near, above and below the points: more, less, and less but for splitting."""
+    laws = [
+        (normal(1), delta_around_atoms([], [(normal(1), 1)])),
+        *(
+            (law, delta_around_atoms([(law, 1)], []))
+            for law in (
+                atoms(["1/2", "0.6263", "0.6238"], ["1/2", "1/4", "1/4"]),
+                atoms([-9, "0.99", 7], ["1/1000000", "899999/1000000", "1/20"], "1/20"),
+                atoms(["0.5001", "0.5002", "0.4999"], ["1/3", "1/3", "1/3"]),
+            )
+        ),
+    ]
+    lattice = Lattice(F(1, 8), first, last)
+    for law, delta in laws:
+        value = float(delta(x))
+        assert hockey_stick(greater_law(law, lattice), x) >= value * (1 - 1e-12)
+        assert hockey_stick(merged_law(law, lattice, 1.0), x) <= value * (1 + 1e-12)
+        assert hockey_stick(split_law(law, lattice), x) <= value * (1 + 1e-12) + math.tanh(1 / 32)
