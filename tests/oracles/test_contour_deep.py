@@ -11,10 +11,12 @@ import pytest
 import tightrope as tr
 from tightrope.accounting.facts import fact
 from tightrope.curves.engines.contour_profile import contour_profile
+from tightrope.curves.engines.lesser_direction import crosses_before, estimated, told_apart
 from tightrope.curves.loss import Loss
 from tightrope.errors import NotCertified
+from tightrope.numerics.balls import Ball
 from tightrope.numerics.contour.deep import deep_call, deep_root
-from tightrope.numerics.contour.integral import Unseen
+from tightrope.numerics.contour.integral import Plan, Unseen
 
 SIGMA, RATE, STEPS, DELTA = "4.12", "1.62e-5", 1602489, "2.65e-14"  # beyond a tilt of 364 one step is all
 RUN = tr.Gaussian(SIGMA).poisson(RATE) * STEPS
@@ -72,3 +74,39 @@ def test_a_search_that_finds_nothing_says_so():
         deep_root(total, math.log(2.3e-40))
     with pytest.raises(NotCertified):
         contour_profile(fact(steps, Loss).curve).epsilon(Fraction("2.3e-40"))
+
+
+class Blind:
+    """A sum whose calls nothing sees, and which has no estimate."""
+
+    def spread(self):
+        return 1.0
+
+    def crude_plan(self, *_):
+        return Plan(Fraction(1), Fraction(1), 1, 60)
+
+    def call(self, *_):
+        return Ball(0, 1)
+
+    def infinite(self):
+        return Ball(0)
+
+    def chernoff(self, _):
+        return 0.0, 1.0
+
+    def rough(self, _):
+        raise NotCertified("a contour integral", "it lies beyond floats")
+
+    estimate = rough
+
+
+def test_nothing_seen_is_refused_and_tells_nothing_apart():
+    with pytest.raises(NotCertified, match="that small"):
+        deep_root(Blind(), -30.0)
+    with pytest.raises(NotCertified, match="how small"):
+        deep_call(Blind(), 1.0)
+    assert told_apart(Blind(), Blind(), 1.0) == 0
+    assert not crosses_before(Blind(), Blind(), 1.0, -1.0)
+    assert estimated(Blind(), 1.0) == -math.inf
+    leaky = contour_profile(fact(tr.Gaussian(3) + tr.Laplace(10) + tr.LeakyInput("1e-7"), Loss).curve).sums[0]
+    assert told_apart(leaky, Blind(), 1.0) == 0

@@ -21,6 +21,7 @@ from tightrope.mechanisms.response import randomized_response_loss
 from tightrope.numerics.balls import Ball, ball, lower_float, precision, upper_float
 from tightrope.numerics.real import UNBOUNDED, ZERO, Real, real
 from tightrope.numerics.sums.connected_dots import connected_dots
+from tightrope.numerics.sums.counted_reports import CountedReports, geometric
 from tightrope.numerics.sums.random_signs import RandomSigns
 from tightrope.numerics.sums.random_signs_integral import integrated_excess
 
@@ -101,7 +102,6 @@ def test_general_clones_hold_for_random_randomizers():
     assert closest > 0.3  # the test can fail
 
 
-
 def test_vectors_of_the_clones():
     general = tr.delta(tr.Pure(1).shuffled(100), epsilon="0.3")
     assert abs(general.computed.upper - 0.0017183134641179024406) < 1e-17
@@ -160,9 +160,7 @@ def test_signs_by_direct_sums(chance):
     for n, r in ((1, "0.2"), (9, "0"), (9, "0.55"), (20, "0.9")):
         total = mpf(0)
         for m in range(1, n + 1):
-            mean = sum(
-                mp.binomial(m, a) / mpf(2) ** m * max(mpf(0), mpf(2 * a - m) / m - mpf(r)) for a in range(m + 1)
-            )
+            mean = sum(mp.binomial(m, a) / mpf(2) ** m * max(mpf(0), mpf(2 * a - m) / m - mpf(r)) for a in range(m + 1))
             total += mp.binomial(n - 1, m - 1) * p ** (m - 1) * (1 - p) ** (n - m) * mean
         with precision(128):
             found = signs(n, chance).excess(ball(F(r)))
@@ -324,3 +322,65 @@ def test_counts_by_enumeration():
         best = max(hockey_stick(*laws, eps), hockey_stick(*laws[::-1], eps))
         lower = tr.delta(tr.RandomizedResponse(1, k=k).shuffled(n), epsilon=eps).lower
         assert abs(lower - float(best)) < 1e-15
+
+
+def count_laws(n, hit, other):
+    """The law of the count with the one user's datum, and without."""
+    plain = [mp.binomial(n, j) * other**j * (1 - other) ** (n - j) for j in range(n + 1)]
+    rest = [mp.binomial(n - 1, j) * other**j * (1 - other) ** (n - 1 - j) for j in range(n)]
+    return [hit * (rest[j - 1] if j else 0) + (1 - hit) * (rest[j] if j < n else 0) for j in range(n + 1)], plain
+
+
+@pytest.mark.parametrize(("n", "rounds", "eps"), [(5, 2, "0.3"), (3, 3, "0.7")])
+def test_several_rounds_cost_at_least_their_counts(n, rounds, eps):
+    """All tuples of counts, the others' data the same in every round."""
+    hit = exp(mpf(1)) / (1 + exp(mpf(1)))
+    one, other = count_laws(n, hit, 1 - hit)
+    best = mpf(0)
+    for first, second in ((one, other), (other, one)):
+        total = mpf(0)
+        for counts in product(range(n + 1), repeat=rounds):
+            p, q = (math.prod(law[j] for j in counts) for law in (first, second))
+            total += max(mpf(0), p - exp(mpf(eps)) * q)
+        best = max(best, total)
+    claim = tr.delta(tr.RandomizedResponse(1).shuffled(n) * rounds, epsilon=eps)
+    assert abs(claim.lower - float(best)) < 1e-8 * float(best)
+    assert claim.upper >= float(best)
+    assert tr.check(claim.to_json())
+    beside = tr.delta(tr.RandomizedResponse(1).shuffled(n) * rounds + tr.RandomizedResponse("0.2"), epsilon=eps)
+    assert beside.lower > claim.lower
+
+
+@pytest.mark.parametrize("most", [40, 400])
+def test_cells_of_counts_are_post_processing(most):
+    """Of 2000 reports: the cells are probabilities, and never tell more than all counts, at any ε."""
+    n, hit, other = 2000, mpf("0.7"), mpf("0.3")
+    counted = CountedReports(n, real(F(7, 10)), real(F(3, 10)), most)
+    with precision(128):
+        cells = counted.masses()
+        for side in (0, 1):
+            assert (sum((cell[side] for cell in cells), Ball(0)) - 1).overlaps(Ball(0))
+    assert len(cells) <= most + 1
+    laws = count_laws(n, hit, other)
+    for at in ("0", "0.05", "0.1"):
+        gamma = exp(mpf(at))
+        for side in (0, 1):
+            truth = sum((max(mpf(0), p - gamma * q) for p, q in zip(laws[side], laws[1 - side], strict=True)), mpf(0))
+            told = sum(
+                (max(0.0, float((c[side] - Ball(float(gamma)) * c[1 - side]).mid())) for c in cells),
+                0.0,
+            )
+            assert told <= float(truth) * (1 + 1e-9)
+            assert told >= float(truth) * (0.85 if most == 40 else 0.999)
+
+
+def test_flat_cells_of_counts():
+    """Cells in which the chances hardly differ are counted as flat, from below."""
+    first, last = Ball(-3), Ball(-3) + Ball(2) ** -40
+    with precision(128):
+        total, moment = geometric(first, last, 5)
+        assert (total - 5 * first.exp()).overlaps(Ball(0))
+        assert (moment - 2 * total).overlaps(Ball(0))
+        steep, weighted = geometric(Ball(0), Ball(-4), 5)  # 1 + 1/e + … + 1/e⁴
+        assert steep.overlaps(sum((Ball(-i).exp() for i in range(5)), Ball(0)))
+        assert weighted.overlaps(sum((i * Ball(-i).exp() for i in range(5)), Ball(0)))

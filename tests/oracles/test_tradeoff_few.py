@@ -15,6 +15,7 @@ from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, precision
 
 NORMAL = NormalDist()
+PANELS = 150
 FPRS = ["0.001", "0.05", "0.3", "0.8", "0.99"]
 
 
@@ -23,10 +24,12 @@ def ratio(z, mu, q):
 
 
 def least_missed(mu, q, a):
-    """Two sampled steps in z₁, z₂: the least of both directions by Neyman and Pearson, on Gauss-Legendre nodes for z₁
+    """Two sampled steps in z₁, z₂: the least of both directions by Neyman and Pearson, on Gauss-Legendre panels for z₁
     and in closed form for z₂."""
-    nodes, weights = np.polynomial.legendre.leggauss(400)
-    z, weights = 9.5 * nodes, 9.5 * weights
+    nodes, weights = np.polynomial.legendre.leggauss(12)
+    half = 9.5 / PANELS
+    z = np.concatenate([(2 * i + 1 - PANELS) * half + half * nodes for i in range(PANELS)])
+    weights = np.tile(half * weights, PANELS)
     density = np.exp(-z * z / 2) / math.sqrt(2 * math.pi) * weights
     w = ratio(z, mu, q)
     cdf = np.vectorize(NORMAL.cdf)
@@ -50,11 +53,11 @@ def least_missed(mu, q, a):
 
     found = []
     for call in (removing, adding):
-        places = np.linspace(-1.5, 2.5, 81)
+        places = np.linspace(-1, 2, 41)
         values = [call(math.exp(x)) + a * math.exp(x) for x in places]
         i = int(np.argmin(values))
-        low, high = places[max(i - 1, 0)], places[min(i + 1, 80)]
-        for _ in range(40):  # golden sections
+        low, high = places[max(i - 1, 0)], places[min(i + 1, 40)]
+        for _ in range(24):  # golden sections
             one, two = high - 0.618034 * (high - low), low + 0.618034 * (high - low)
             fits = call(math.exp(one)) + a * math.exp(one) <= call(math.exp(two)) + a * math.exp(two)
             low, high = (low, two) if fits else (one, high)
@@ -68,7 +71,7 @@ def test_two_steps_by_quadrature(sigma, rate):
     lower, upper = tr.profile(tr.Gaussian(sigma).poisson(rate) * 2).tradeoff(["0.02", "0.3", "0.9"])
     for low, high, a in zip(lower, upper, (0.02, 0.3, 0.9), strict=True):
         truth = least_missed(1 / sigma, float(rate), a)
-        assert low - 1e-9 <= truth <= high + 1e-9
+        assert low - 2e-9 <= truth <= high + 2e-9
         assert high - low < 1e-7
 
 
@@ -93,7 +96,7 @@ def test_it_is_the_dual_of_the_profile(text):
         rise = math.exp(float(epsilon))
         for high, a in zip(upper, FPRS, strict=True):
             assert 1 - high - rise * float(a) <= delta.upper + 1e-15
-            assert (1 - high - float(a)) / rise <= delta.upper + 1e-15  # the reverse test
+            assert 1 - float(a) - rise * high <= delta.upper + 1e-15  # the test with both kinds of error exchanged
     computed = tr.tradeoff(mechanism, "0.05").computed
     assert computed.upper - computed.lower < 1e-6
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tightrope.accounting import ask
-from tightrope.accounting.solve import tight_profile
+from tightrope.accounting.attained import attained_bounds
+from tightrope.accounting.routes import exact_route
 from tightrope.accounting.tradeoff import tradeoffs
+from tightrope.curves.composed_loss import loss_has_profile
 from tightrope.curves.profile import Profile
+from tightrope.errors import NotCertified
 from tightrope.mechanisms.base import Mechanism
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.exact import Number, nonnegative, probability
@@ -29,24 +32,46 @@ class MechanismProfile:
     mechanism: Mechanism
 
     @cached_property
-    def _tight(self) -> Profile | None:
-        """The profile itself where it is known; what was computed for some points serves later ones too."""
-        return None if ask.blocks(self.mechanism) else tight_profile(self.mechanism)
+    def _exact(self) -> tuple[Profile, bool] | None:
+        """The profile through the law of the loss, where nothing else can be better, and whether it is attained. What
+        was computed for some points serves later ones too."""
+        route = None if ask.blocks(self.mechanism) else exact_route(self.mechanism)
+        if route is None or not (route.kind == "equal" or route.final):
+            return None
+        try:
+            return route.build(), route.kind == "equal"
+        except NotCertified:
+            return None
 
     def delta(self, epsilons: Iterable[Number] | Number) -> Arrays:
         """δ at each ε."""
         points = [nonnegative("epsilon", e) for e in _listed(epsilons)]
-        shared = self._tight.deltas(points) if self._tight is not None else [None] * len(points)
-        pairs = zip(points, shared, strict=True)  # points without a shared answer are asked alone
-        return _arrays(ask.delta(self.mechanism, e).bound if b is None else Bound.around(b, 0.0, 1.0) for e, b in pairs)
+
+        def bounds(profile: Profile) -> list[Bound | None]:
+            return [None if b is None else Bound.around(b, 0.0, 1.0) for b in profile.deltas(points)]
+
+        shared = zip(points, self._shared(bounds, len(points)), strict=True)
+        return _arrays(b or ask.delta(self.mechanism, e).bound for e, b in shared)
 
     def epsilon(self, deltas: Iterable[Number] | Number) -> Arrays:
         """ε at each δ."""
         points = [probability("delta", d) for d in _listed(deltas)]
         inside = [d for d in points if 0 < d < 1]
-        shared = self._tight.epsilons(inside) if self._tight is not None else [None] * len(inside)
-        known = dict(zip(inside, shared, strict=True))
+        known = dict(zip(inside, self._shared(lambda profile: profile.epsilons(inside), len(inside)), strict=True))
         return _arrays(known.get(d) or ask.epsilon(self.mechanism, d).bound for d in points)
+
+    def _shared(self, bounds: Callable[[Profile], list[Bound | None]], number: int) -> list[Bound | None]:
+        """The bounds at many points; None for points that must be asked alone."""
+        if self._exact is None or not number:
+            return [None] * number
+        profile, attained = self._exact
+        found = bounds(profile)
+        if attained:
+            return found
+        lower = [0.0] * number
+        for known in attained_bounds(self.mechanism, lambda law: bounds(loss_has_profile(law))):
+            lower = [best if b is None else max(best, b.lower) for best, b in zip(lower, known, strict=True)]
+        return [None if b is None else Bound(min(low, b.upper), b.upper) for b, low in zip(found, lower, strict=True)]
 
     def tradeoff(self, fprs: Iterable[Number] | Number) -> Arrays:
         """The least false-negative rate at each false-positive rate; here the lower array is the safe one."""

@@ -27,7 +27,7 @@ from tightrope.curves.sampled.attained import loss_attained_without_replacement
 from tightrope.curves.sampled.clones import one_shuffle
 from tightrope.curves.sampled.draws import drawn_rates, loss_attained_with_replacement, nothing_sharper
 from tightrope.curves.sampled.exchanged import loss_attained_by_poisson_replacement
-from tightrope.curves.sampled.shuffled_count import ONE_ROUND, SEVERAL_ROUNDS, loss_attained_by_shuffling
+from tightrope.curves.sampled.shuffled_count import MORE_ROUNDS, ONE_ROUND, TWO_ROUNDS, loss_attained_by_shuffling
 from tightrope.curves.shared_records import loss_attained_by_sharing, sharing_cuts
 from tightrope.mechanisms.base import Mechanism
 from tightrope.mechanisms.batches import Allocated, ShuffledBatches
@@ -197,7 +197,7 @@ def lower_losses(m: Mechanism) -> Iterator[tuple[Loss, tuple[Step, ...]]]:
     alone."""
     parts: list[tuple[Loss, int, tuple[Step, ...]]] = []
     for part, n in terms(m).items():
-        found = _attained(part)
+        found = _attained(part, n)
         if found is not None:
             parts.append((found[0], n, found[1]))
     together = [(law, n) for law, n, _ in parts]
@@ -242,13 +242,13 @@ def _easy(law: Loss) -> bool:
     return all(isinstance(pair, NormalPair | FinitePair) for parts in law.directions for pair, _ in parts)
 
 
-def _attained(part: Mechanism) -> tuple[Loss, tuple[Step, ...]] | None:
+def _attained(part: Mechanism, times: int) -> tuple[Loss, tuple[Step, ...]] | None:
     if isinstance(part, WithoutReplacement) and part.relation == "replace":
         return _attained_by_sample(part, loss_attained_without_replacement, part.rate)
     if isinstance(part, WithReplacement):
         return _attained_by_sample(part, loss_attained_with_replacement, drawn_rates(part.size, part.population)[0])
     if isinstance(part, Shuffled) and part.users > 1:
-        return _attained_by_shuffling(part, SEVERAL_ROUNDS)
+        return _attained_by_shuffling(part, TWO_ROUNDS if times == 2 else MORE_ROUNDS)
     known = _attained_law(part)
     if known is not None:
         return known.curve, known.steps

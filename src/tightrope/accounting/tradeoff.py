@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 
 from tightrope.accounting.ask import checked, claim
+from tightrope.accounting.attained import attained_bounds
 from tightrope.accounting.claim import Claim, Question
 from tightrope.accounting.facts import fact
 from tightrope.accounting.law_tradeoff import profile_to_tradeoff, tradeoffs_of
-from tightrope.accounting.routes import Route, exact_route, lower_losses, routes
+from tightrope.accounting.routes import Route, exact_route, routes
 from tightrope.accounting.solve import Answer
 from tightrope.curves.loss import Loss
 from tightrope.curves.tradeoff import guarantees_have_tradeoff
@@ -94,18 +94,6 @@ def _ladder(route: Route, fpr: Fraction) -> tuple[float, dict[str, Fraction]]:
 def _least_known(m: Mechanism, fprs: Sequence[Fraction]) -> list[float]:
     """The largest least rates that are still possible: guessing misses 1 − fpr, and attained laws allow less."""
     found = [Bound.rational(1 - a).upper for a in fprs]
-    proved: list[Loss] = []
-    for law, _ in lower_losses(m):
-        if any(_within(law, whole) for whole in proved):
-            continue  # whatever it gives away, the whole does too
-        bounds = tradeoffs_of(law, fprs, _FINE)
+    for bounds in attained_bounds(m, lambda law: tradeoffs_of(law, fprs, _FINE)):
         found = [most if b is None else min(most, b.upper) for most, b in zip(found, bounds, strict=True)]
-        if None not in bounds:
-            proved.append(law)
     return found
-
-
-def _within(law: Loss, whole: Loss) -> bool:
-    """Whether every part is one of the whole's, as often or less."""
-    sides = zip((law.remove, law.directions[-1]), (whole.remove, whole.directions[-1]), strict=True)
-    return all(Counter(dict(part)) <= Counter(dict(all_parts)) for part, all_parts in sides)

@@ -90,18 +90,24 @@ class IntegratedRenyi(Renyi):
         return math.log1p(a * (a - 1) * max(sums)) / (a - 1)
 
 
-@lru_cache(maxsize=64)
-def _chords(loss: Loss) -> tuple[Chords, Chords] | None:
-    """Both directions on their grids; None when a loss is unbounded or has no closed form."""
-    tops = [total(parts) for parts in loss.largest()]
-    if any(top.infinite for top in tops):
+def _calls(loss: Loss) -> list[Call] | None:
+    """The hockey-stick of each direction; None when a loss is unbounded or has no closed form."""
+    if any(total(parts).infinite for parts in loss.largest()):
         return None
     try:
-        calls: list[Call] = [evaluator(parts).call for parts in loss.directions]
+        return [evaluator(parts).call for parts in loss.directions]
     except NotCertified:
         return None
+
+
+@lru_cache(maxsize=64)
+def _chords(loss: Loss) -> tuple[Chords, Chords] | None:
+    """Both directions on their grids; None when nothing is to be integrated."""
+    calls = _calls(loss)
+    if calls is None:
+        return None
     with precision(_BITS):
-        top = largest(tops).ball()
+        top = largest([total(parts) for parts in loss.largest()]).ball()
         if not top.is_finite() or not top > 0:
             return None
         points = [top * k / CELLS for k in range(CELLS + 1)]
@@ -120,4 +126,4 @@ def _chords(loss: Loss) -> tuple[Chords, Chords] | None:
 def profile_has_renyi(c: Loss) -> Renyi | None:
     """E_Q[(dP/dQ)^α] = 1 + α(α−1)∫₀^∞ [e^{(α−1)ε}δ_{P‖Q}(ε) + e^{−αε}δ_{Q‖P}(ε)] dε; chords of the convex profile
     overstate it."""
-    return IntegratedRenyi(c) if _chords(c) is not None else None
+    return IntegratedRenyi(c) if _calls(c) is not None else None

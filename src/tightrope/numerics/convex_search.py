@@ -129,12 +129,12 @@ def _corners(places: Floats, values: Floats, i: int) -> list[float]:
 
     u, found = np.exp(places - places[i]), []
     for j in (i - 1, i):  # the interval from j to j + 1
-        if j < 1 or j + 2 > len(places) - 1:
+        if j < 1 or j + 2 > len(places) - 1 or not (u[j] > u[j - 1] and u[j + 2] > u[j + 1]):
             continue
-        down = (values[j] - values[j - 1]) / (u[j] - u[j - 1])
-        up = (values[j + 2] - values[j + 1]) / (u[j + 2] - u[j + 1])
+        down = float((values[j] - values[j - 1]) / (u[j] - u[j - 1]))
+        up = float((values[j + 2] - values[j + 1]) / (u[j + 2] - u[j + 1]))
         if down < up:
-            at = (values[j + 1] - values[j] + down * u[j] - up * u[j + 1]) / (down - up)
+            at = float((values[j + 1] - values[j] + down * u[j] - up * u[j + 1]) / (down - up))
             if u[j] < at < u[j + 1]:
-                found.append(float(places[i] + math.log(at)))
+                found.append(float(places[i]) + math.log(at))
     return found

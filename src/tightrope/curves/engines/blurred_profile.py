@@ -6,7 +6,7 @@ The normal loss makes the integral converge; what it changes is enclosed (``nume
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -23,6 +23,7 @@ from tightrope.numerics.exact import near
 _RELATIVE = 5e-9
 _STEPS = tuple(10.0**k for k in range(-15, -3))
 _SECANTS = 6
+_ENOUGH = 22  # bits of δ
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +86,21 @@ class BlurredProfile(Profile):
             raise NotCertified("the exact profile", f"no contour proved an ε near {high:.6g}")
         lower = next((e for e in _around(low, -1) if self._compares(e, witness, delta, below=False)), 0.0)
         return Bound(lower, upper), witness
+
+    def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
+        """At many ε: contours made for one serve the next ones, as long as they are good enough there."""
+        found: dict[Fraction, Ball | None] = dict.fromkeys(sorted(set(epsilons)))
+        witness: Witness | None = None
+        for x in found:
+            value = None if witness is None else self.prove(x, witness)
+            if value is None or int(value.rel_accuracy_bits()) < _ENOUGH:
+                try:
+                    witness = self.find(x)
+                    value = self.prove(x, witness)
+                except NotCertified:
+                    continue
+            found[x] = value
+        return [found[x] for x in epsilons]
 
     def estimate(self, delta: Fraction) -> float:
         """About ε, in floats."""

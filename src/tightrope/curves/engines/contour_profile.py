@@ -34,6 +34,7 @@ from tightrope.numerics.transforms.transform import Transform
 
 _RELATIVE = 1e-12
 _STEPS = tuple(10.0**k for k in range(-14, -3))
+_HOPELESS = 3  # places at which nothing was found
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,9 +156,13 @@ class ContourProfile(Profile):
     def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
         """δ at many ε from a few contours; None where none was found."""
         found: dict[Fraction, Ball | None] = dict.fromkeys(sorted(set(epsilons)))
-        for x in found:
+        failures = 0
+        for x in _ends_first(list(found)):
             with suppress(NotCertified), _floats():
                 found[x] = within_unit(self._chart.delta(x))
+            failures += found[x] is None
+            if failures == _HOPELESS and all(value is None for value in found.values()):
+                break  # at both ends and in the middle: it will be so elsewhere
         return [found[x] for x in epsilons]
 
     @cached_property
@@ -213,6 +218,14 @@ def _root(total: ContourSum, goal: float) -> float:
         return 0.0
 
 
+def _ends_first(points: list[Fraction]) -> list[Fraction]:
+    """The first, the last, one in the middle, and then the others as they are; few points as they are."""
+    if len(points) <= _HOPELESS + 1:
+        return points
+    probes = [points[0], points[-1], points[len(points) // 2]]
+    return [*probes, *(x for x in points if x not in probes)]
+
+
 def _log(delta: Fraction) -> float:
     return math.log(delta.numerator) - math.log(delta.denominator)
 
@@ -262,7 +275,7 @@ def contour_profile(loss: Loss) -> ContourProfile | None:
         if known is None:
             return None
         sums.append(ContourSum(known))
-    sizes = [Real(None, partial(_total_variation, merged(parts))) for parts in loss.directions]
+    sizes = [Real(None, partial(total_variation, merged(parts))) for parts in loss.directions]
     return ContourProfile(tuple(sums), largest(sizes))
 
 
@@ -279,5 +292,6 @@ def _transform(pair: Pair) -> Transform | None:
     return pair.transform()
 
 
-def _total_variation(parts: Parts) -> Ball:
+def total_variation(parts: Parts) -> Ball:
+    """An upper bound on that of the product."""
     return sum((pair.call(Ball(0)) * n for pair, n in parts), Ball(0))

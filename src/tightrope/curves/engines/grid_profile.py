@@ -10,8 +10,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 from tightrope.curves.concentrated import joint_failure
+from tightrope.curves.engines.contour_profile import total_variation
 from tightrope.curves.loss import Loss, merged
 from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.profile import Profile, Witness, within_unit
@@ -19,6 +21,7 @@ from tightrope.curves.revealed import Revealed
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, lower_float, precision, sharp, upper_float
 from tightrope.numerics.bound import Bound
+from tightrope.numerics.exact import near
 from tightrope.numerics.grid.lattice_laws import Lattice
 from tightrope.numerics.grid.search import GridDirection
 from tightrope.numerics.grid.total import GridPlan
@@ -38,13 +41,14 @@ class GridProfile(Profile):
     directions: tuple[GridDirection, ...]
     tops: tuple[Real, ...]
     leak: Real
+    distance: Real  # an upper bound on δ(0): total variations add at most
     may_be_wide = True
 
     def find(self, epsilon: Fraction) -> Witness:
         """A fine grid for the direction that seems to cost more, a coarse one for the other."""
         if epsilon < 0:
             raise NotCertified("a grid of losses", "ε is negative")
-        x = float(epsilon)
+        x = near(epsilon)
         live = [i for i in range(len(self.directions)) if not self._beyond(i, epsilon)]
         if not live:
             return {"direction": 0, "other": {}}
@@ -75,6 +79,8 @@ class GridProfile(Profile):
 
     def prove(self, epsilon: Fraction, witness: Witness) -> Ball:
         """The larger of both directions, each between the ends of its grid."""
+        if "distance" in witness:
+            return Ball(0).union(sharp(self.distance.ball, bits=40))
         worse = int(witness["direction"])
         if not 0 <= worse < len(self.directions) or epsilon < 0:
             raise NotCertified("the worse direction", f"there is no direction {worse}")
@@ -133,6 +139,8 @@ class GridProfile(Profile):
             leak = sharp(self.leak.ball)
             if leak >= ball(delta):
                 return Bound(math.inf if leak > ball(delta) else 0.0, math.inf), {}
+            if sharp(self.distance.ball, bits=40) <= ball(delta):
+                return Bound(0.0, 0.0), {"distance": "the parts' total variations"}
         goal = math.log(delta.numerator) - math.log(delta.denominator)
         worse = 0
         if len(self.directions) > 1:
@@ -188,7 +196,7 @@ def few(loss: Loss) -> bool:
 
 def grid_profile(loss: Loss) -> GridProfile | None:
     """For losses whose parts all give cells, and few enough of them; None for others."""
-    directions, tops, leaks = [], [], []
+    directions, tops, leaks, sizes = [], [], [], []
     for parts in loss.directions:
         found = [(pair.cells(), copies) for pair, copies in merged(parts)]
         known = tuple((law, copies) for law, copies in found if law is not None)
@@ -197,4 +205,5 @@ def grid_profile(loss: Loss) -> GridProfile | None:
         directions.append(GridDirection(known))
         tops.append(total([(pair.largest(), copies) for pair, copies in parts]))
         leaks.append(joint_failure([(pair.infinite(), copies) for pair, copies in parts]))
-    return GridProfile(tuple(directions), tuple(tops), largest(leaks))
+        sizes.append(Real(None, partial(total_variation, merged(parts))))
+    return GridProfile(tuple(directions), tuple(tops), largest(leaks), largest(sizes))

@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 
 from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss, Parts
@@ -24,6 +25,7 @@ from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, lower_float, precision
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.real import ZERO, Real
+from tightrope.numerics.remembered import remembered
 from tightrope.numerics.sums.finite import FiniteLaw, scattered
 from tightrope.theorems import Source, theorem
 
@@ -85,7 +87,11 @@ class DrawsPair(Pair):
 
     def cut(self, bits: int) -> Pair:
         """The pair with what lies beyond the last j kept at ∞: a chance of at most 2^−bits."""
-        rate, kept = self.rate(), self.kept(bits)
+        return _cut_pair(self, self.kept(bits))
+
+    def first(self, kept: int) -> Pair:
+        """The pair with more than ``kept`` times at ∞."""
+        rate = self.rate()
         shares = [(j, self._share(lambda j=j: self.weight(j), rate)) for j in range(1, kept + 1)]  # type: ignore[misc]  # bound now
         leak = ZERO if kept >= self.size else self._share(lambda: self._beyond(kept), rate)
         pairs = [(share, self.groups(j)) for j, share in shares]
@@ -97,7 +103,7 @@ class DrawsPair(Pair):
 
     @staticmethod
     def _share(weight: Callable[[], Ball], rate: Fraction) -> Real:
-        return Real(None, lambda: weight() / ball(rate))
+        return remembered(lambda: weight() / ball(rate))
 
     def _beyond(self, kept: int) -> Ball:
         """At least Σ_{j>kept} W_j: its terms fall by ratios that fall."""
@@ -145,13 +151,18 @@ def _mixture(parts: list[tuple[Real, FiniteLaw]], leak: Real) -> FiniteLaw:
             atoms.setdefault(value if value.rational is None else value.rational, (value, []))[1].append((share, mass))
     values = [value for value, _ in atoms.values()]
     masses = [_weighted(terms) for _, terms in atoms.values()]
-    infinite = Real(None, lambda: leak.ball() + _weighted([(s, law.infinite) for s, law in parts]).ball())
+    infinite = remembered(lambda: leak.ball() + sum((s.ball() * law.infinite.ball() for s, law in parts), Ball(0)))
     known = leak.rational == 0 and all(law.infinite.rational == 0 for _, law in parts)
     return scattered(values, masses, ZERO if known else infinite)
 
 
 def _weighted(terms: list[tuple[Real, Real]]) -> Real:
-    return Real(None, lambda: sum((share.ball() * mass.ball() for share, mass in terms), Ball(0)))
+    return remembered(lambda: sum((share.ball() * mass.ball() for share, mass in terms), Ball(0)))
+
+
+@lru_cache(maxsize=64)
+def _cut_pair(pair: DrawsPair, kept: int) -> Pair:
+    return pair.first(kept)
 
 
 def nothing_sharper(loss: Loss, tight: bool) -> bool:

@@ -24,6 +24,7 @@ from tightrope.errors import NotCertified
 from tightrope.numerics.balls import INFINITY, Ball, ball, precision
 from tightrope.numerics.contour.split import SplitSum
 from tightrope.numerics.real import ZERO, Real
+from tightrope.numerics.remembered import remembered
 from tightrope.numerics.sums.finite import scattered
 from tightrope.numerics.transforms.glued import GluedNormalTransform
 from tightrope.numerics.transforms.glued_rest import GluedRest
@@ -139,12 +140,12 @@ def finite_glued(base: FinitePair, rate: Fraction) -> FinitePair:
     """The glued pair's finitely many losses."""
     q, law = rate, base.law
     above = [(v, m) for v, m in zip(law.values, law.masses, strict=True) if v.ball() > 0]
-    under_q = [Real(None, lambda v=v, m=m: m.ball() * (-v.ball()).exp()) for v, m in above]  # type: ignore[misc]  # bound now
-    losses = [log_mixture(v, q) for v, _ in above]
-    up = [m * q + b * (1 - q) for (_, m), b in zip(above, under_q, strict=True)]
+    under_q = [remembered(lambda v=v, m=m: m.ball() * (-v.ball()).exp()) for v, m in above]  # type: ignore[misc]  # bound now
+    losses = [remembered(log_mixture(v, q).ball) for v, _ in above]
+    up = [remembered((m * q + b * (1 - q)).ball) for (_, m), b in zip(above, under_q, strict=True)]
     infinite = law.infinite * q
     taken = [*up, *under_q, infinite]
-    rest = Real(None, lambda: 1 - sum((t.ball() for t in taken), Ball(0)))
+    rest = remembered(lambda: 1 - sum((t.ball() for t in taken), Ball(0)))
     values = [*losses, *(v * -1 for v in losses), ZERO]
     return FinitePair(("glued", base, q), scattered(values, [*up, *under_q, rest], infinite), composes=False)
 

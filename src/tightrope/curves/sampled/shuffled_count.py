@@ -13,7 +13,7 @@ from tightrope.numerics.sums.counted_reports import CountedReports
 from tightrope.numerics.sums.finite import FiniteLaw, scattered
 from tightrope.theorems import Source, theorem
 
-ONE_ROUND, SEVERAL_ROUNDS = 400, 128  # cells: many of them cost time in compositions
+ONE_ROUND, TWO_ROUNDS, MORE_ROUNDS = 400, 64, 128  # cells: the pairs of two rounds are listed, more are integrated
 
 
 @theorem(

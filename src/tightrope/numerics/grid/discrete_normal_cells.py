@@ -40,7 +40,6 @@ class DiscreteNormalCells(CellLaw):
     rate: Fraction
     adding: bool = False
     scattered = True
-    effort = 3
 
     def __post_init__(self) -> None:
         if not 0 < self.rate <= 1 or self.shift < 1:

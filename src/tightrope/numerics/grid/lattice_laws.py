@@ -107,6 +107,14 @@ def greater_law(law: CellLaw, lattice: Lattice) -> LatticeLaw:
     return LatticeLaw(lattice.places(), masses * (1 + rounding), slack, infinite)
 
 
+def uneven(law: CellLaw, lattice: Lattice) -> bool:
+    """Whether the law has atoms between the points."""
+    if law.scattered:
+        return True
+    places = [float((atom.loss.ball() / ball(lattice.step)).mid()) for atom in law.atoms()]
+    return any(abs(place - round(place)) > _SNAP for place in places if lattice.first < place < lattice.last)
+
+
 def split_law(law: CellLaw, lattice: Lattice) -> LatticeLaw:
     """The split of a law that gives less: masses rounded down, losses above their cell brought down to it."""
     points, step = lattice.points(), ball(lattice.step)

@@ -65,9 +65,9 @@ class GridDirection:
             raise NotCertified("a grid of losses", f"a law is out of reach ({wrong})") from None
 
     def _longest(self) -> int:
-        """A grid of about a second."""
+        """A grid of less than a second."""
         effort = sum(law.effort for law, _ in self.parts)
-        return max(LONGEST >> max(effort // 2, 1).bit_length() - 1, 2**14)
+        return max(LONGEST >> effort.bit_length() - 1, 2**15)
 
     def _atoms_between(self) -> bool:
         """Whether atoms may lie between the points: then splitting may serve the lower end better than merging."""

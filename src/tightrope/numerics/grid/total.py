@@ -28,7 +28,7 @@ from tightrope.numerics.balls import Ball, ball, lower_float, precision, upper_f
 from tightrope.numerics.grid.cells import UNIT, CellLaw, Floats
 from tightrope.numerics.grid.exponentials import EXP_ERROR, exponentials
 from tightrope.numerics.grid.fourier import Complexes, from_spectrum, opposite, spectrum, transform_error
-from tightrope.numerics.grid.lattice_laws import Lattice, LatticeLaw, Places, greater_law, merged_law, split_law
+from tightrope.numerics.grid.lattice_laws import Lattice, LatticeLaw, Places, greater_law, merged_law, split_law, uneven
 
 _TILTED = EXP_ERROR + 8 * UNIT  # of a mass times e^{tx}, with tx exact
 _SUMMED = 3 * EXP_ERROR + 2600 * UNIT  # of a term: products, and two exponentials of rounded exponents up to 590
@@ -50,7 +50,7 @@ class GridPlan:
     length: int
     above: Fraction  # a tilt larger than ``tilt``
     below: Fraction  # a smaller one
-    split: bool = False  # the lesser law: atoms split as in the greater one, less what that adds; else cells merged
+    split: bool = False  # atoms between points: split as in the greater law, less what that adds; else merged
 
 
 @dataclass(frozen=True)
@@ -76,9 +76,10 @@ class GridSum:
         self._copies = [copies for _, copies in parts]
         tilt = float(plan.tilt)
         greater = [greater_law(law, lat) for (law, _), lat in zip(parts, plan.lattices, strict=True)]
+        self._split = [plan.split and uneven(law, lat) for (law, _), lat in zip(parts, plan.lattices, strict=True)]
         lesser = [
-            split_law(law, lattice) if plan.split else merged_law(law, lattice, tilt)
-            for (law, _), lattice in zip(parts, plan.lattices, strict=True)
+            split_law(law, lattice) if split else merged_law(law, lattice, tilt)
+            for (law, _), lattice, split in zip(parts, plan.lattices, self._split, strict=True)
         ]
         self.greater, self.lesser = self._side(greater, up=True), self._side(lesser, up=False)
         sums, self._error = self._convolved()
@@ -192,13 +193,16 @@ class GridSum:
 
         Split one step after the other. Splitting a loss l adds to (1 − e^{z−l})₊ only if z lies in the cell of l, and
         there at most tanh(h/4). So a step adds at most tanh(h/4) times the chance that the sum, of which some steps are
-        split and some are not, is within h of ε; then the greater law's sum is, too, but for k·h and the offsets.
+        split and some are not, is within h of ε. The greater law's loss of the same outcome differs by at most h, and
+        from that of a merged cell by at most 5h/2, up to the offsets; of what is merged at the last point, a share
+        below 1 − e^{−h/2} is certain loss there.
         """
-        if not self._plan.split:
+        between = sum(copies for copies, split in zip(self._copies, self._split, strict=True) if split)
+        if not between:
             return Ball(0)
         side, copies, h = self.greater, sum(self._copies), self._step
         moved = Fraction(upper_float(side.offset)) + Fraction(upper_float(-self.lesser.offset))
-        reach = (copies + 2) * h + moved
+        reach = (between + 5 * Fraction(copies - between, 2) + 2) * h + moved
         tilted, _, sizes = self._tails[0]
         first = max(math.floor((Fraction(epsilon) - reach) / h) - self._plan.start, 0)
         end = math.ceil((Fraction(epsilon) + reach) / h) + 1 - self._plan.start
@@ -214,8 +218,8 @@ class GridSum:
         below = side.outside_below * (ball(self._plan.tilt) * ball(reach - Fraction(epsilon))).exp()
         above = (-ball(self._plan.tilt) * ball(h * (self._plan.start + last))).exp()
         outside = (below if first == 0 else Ball(0)) + (above if last < end else Ball(0))
-        near = side.scale.exp() * ((-lowest).exp() * most + noise + outside)
-        return copies * (ball(h) / 4).tanh() * near.max(Ball(0)).min(Ball(1))
+        near = (side.scale + copies * ball(h)).exp() * ((-lowest).exp() * most + noise + outside)
+        return between * (ball(h) / 4).tanh() * near.max(Ball(0)).min(Ball(1))
 
     def _call(self, which: int, epsilon: float, offset: float) -> Ball:
         """Σ R·e^{−t(x−ε)}(1 − e^{ε−x−offset})₊ for the numbers R that were found: two sums from the end."""

@@ -17,7 +17,7 @@ from flint import ctx
 from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.real import Real
 
-__all__ = ["CountedReports"]
+__all__ = ["CountedReports", "geometric"]
 
 _REACH = 9.0  # standard deviations beyond which counts are not told
 _BITS = 128
@@ -64,7 +64,7 @@ class CountedReports:
 
         found = []
         for first, last in self.ends:
-            total, moment = _geometric(log_chance(first), log_chance(last), last - first + 1)
+            total, moment = geometric(log_chance(first), log_chance(last), last - first + 1)
             found.append((total * (start + slope * first) + moment * slope, total))
         if len(found) < n + 1:  # not all counts are told one by one
             middle = len(found) // 2
@@ -73,7 +73,7 @@ class CountedReports:
         return found
 
 
-def _geometric(first: Ball, last: Ball, number: int) -> tuple[Ball, Ball]:
+def geometric(first: Ball, last: Ball, number: int) -> tuple[Ball, Ball]:
     """Σr^i and Σi·r^i, times e^first, over i < number, where r^{number−1} = e^{last−first}."""
     if number == 1:
         return first.exp(), Ball(0)

@@ -1,0 +1,72 @@
+"""Transforms that are sums over the values of a discrete noise: a window of them, and a bound of what lies beyond."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from flint import ctx
+
+from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
+from tightrope.numerics.transforms.float_lines import FloatNodes, above, exponential_sums
+from tightrope.numerics.transforms.transform import Transform, log_phases, power_sums, unit
+
+if TYPE_CHECKING:
+    from tightrope.numerics.transforms.transform import Complexes, Floats
+
+__all__ = ["NoiseSumTransform"]
+
+_FLOAT_BITS = 100
+
+
+class NoiseSumTransform(Transform):
+    """M(t + iy) = Σ weight_j(t)·e^{iy·loss_j} over the atoms of a window; the masses are 1."""
+
+    @abstractmethod
+    def terms(self, t: Fraction) -> tuple[list[Ball], list[Ball], Ball]:
+        """Weights and losses at the present precision, and a bound of the weights left out, all in one unit."""
+
+    @abstractmethod
+    def float_shares(self, t: float) -> tuple[Floats, Floats]:
+        """Weights of sum 1 and losses, in floats."""
+
+    def reverse_mass(self) -> Ball:
+        """1."""
+        return Ball(1)
+
+    def line(self, t: Fraction, eta: Fraction, count: int) -> tuple[Ball, list[ComplexBall]]:
+        """Power sums of the tilted masses."""
+        with precision(ctx.prec + 40):
+            weights, angles, off = self._shares(t, eta)
+            phi = power_sums(weights, angles, count)
+            phi = [ComplexBall(1)] + [value + ComplexBall(off, off) for value in phi[1:]]
+            return self.log_real(t), phi
+
+    def _shares(self, t: Fraction, eta: Fraction) -> tuple[list[Ball], list[Ball], Ball]:
+        weights, losses, beyond = self.terms(t)
+        total, turn = sum(weights, Ball(0)), ball(eta)
+        off = (2 * beyond / total).upper()  # of the numerator, and of what it is divided by
+        return [w / total for w in weights], [loss * turn for loss in losses], between(-off, off)
+
+    def at(self, t: Fraction, eta: Fraction, indices: Sequence[int]) -> list[ComplexBall]:
+        """The sum at each."""
+        with precision(ctx.prec + 40):
+            weights, angles, off = self._shares(t, eta)
+            pairs = list(zip(weights, angles, strict=True))
+            wide = ComplexBall(off, off)
+            return [sum((w * unit(a * k) for w, a in pairs), wide) if k else ComplexBall(1) for k in indices]
+
+    def float_nodes(self, t: Fraction, eta: Fraction, count: int, floor: Ball) -> FloatNodes | None:
+        """As a product of two matrices."""
+        with precision(_FLOAT_BITS):
+            shares, angles, off = self._shares(t, eta)
+        values, error = exponential_sums(shares, angles, count)
+        error = (error + 2 * abs(off)).upper()
+        return FloatNodes(values, error, above(values, error, floor))
+
+    def float_line(self, t: float, eta: float, count: int) -> tuple[float, Complexes]:
+        """The same in floats."""
+        shares, losses = self.float_shares(t)
+        return float(self.log_floats([t])[0]), log_phases(shares, losses, eta, count)

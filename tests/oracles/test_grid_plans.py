@@ -1,0 +1,102 @@
+"""Any plan at all: what a grid proves holds, however silly the plan is. Certificates of strangers rely on this."""
+
+import math
+import random
+from fractions import Fraction as F
+
+import pytest
+from grid_cases import atoms, delta_around_atoms, normal
+from mpmath import mpf
+
+from tightrope.errors import NotCertified
+from tightrope.numerics.balls import lower_float, upper_float
+from tightrope.numerics.grid.lattice_laws import Lattice
+from tightrope.numerics.grid.search import GridDirection
+from tightrope.numerics.grid.total import GridPlan
+
+SEEDS = range(30)
+PLANS = 8
+ROUNDING = mpf(10) ** -25  # of the truth
+
+
+def random_law(rng):
+    """Up to three atoms, some with a leak; losses are raised until Q has no more than 1."""
+    count, leak = rng.randint(1, 3), rng.choice([0, 0, rng.randint(1, 30)])
+    losses = [F(rng.randint(-400, 400), rng.choice([100, 101, 128])) for _ in range(count)]
+    weights = [rng.randint(1, 100) for _ in range(count)]
+    masses = [F(weight, sum(weights) + leak) for weight in weights]
+    under_q = sum(float(mass) * math.exp(-loss) for mass, loss in zip(masses, losses, strict=True))
+    raised = F(math.ceil(max(math.log(under_q), 0) * 64) + 1, 64)
+    return atoms([loss + raised for loss in losses], masses, 1 - sum(masses))
+
+
+def random_product(rng):
+    """Parts, δ as a function of ε, and about the largest sum."""
+    finite = [(random_law(rng), rng.choice([1, 2, 4])) for _ in range(rng.choice([0, 1, 1, 2]))]
+    number = rng.choice([0, 1, 2]) if finite else rng.choice([1, 2])
+    smooth = [(normal(F(rng.randint(1, 300), 100)), rng.choice([1, 2, 7, 40])) for _ in range(number)]
+    width = sum(k * max(abs(float(atom.loss.rational)) for atom in law.listed) for law, k in finite)
+    variance = sum(k * float(law.mu.rational) ** 2 for law, k in smooth)
+    return [*finite, *smooth], delta_around_atoms(finite, smooth), width + variance / 2 + 6 * math.sqrt(variance)
+
+
+def dyadic(x, bits):
+    mantissa, exponent = math.frexp(x)
+    return F(max(1, int(mantissa * 2**bits))) * F(2) ** (exponent - bits)
+
+
+def random_plan(rng, parts, width):
+    length = 2 ** rng.randint(1, 10)
+    factor = rng.choice([0.02, 0.1, 0.5, 1, 1, 2, 5, 20, 100])
+    step = dyadic(width / length * factor, rng.randint(1, 12))
+    lattices = []
+    for _ in parts:
+        middle = rng.choice([0, 0, rng.randint(-length, length)])
+        first = middle - rng.choice([length // 2, rng.randint(0, length - 1)])
+        lattices.append(Lattice(step, first, first + rng.choice([length - 1, rng.randint(0, length - 1)])))
+    tilt = dyadic(math.exp(rng.choice([rng.uniform(-5, 5), rng.uniform(-1, 2)])), rng.randint(1, 6))
+    least = sum(lattice.first * copies for lattice, (_, copies) in zip(lattices, parts, strict=True))
+    start = rng.choice([least, rng.randint(-2 * length, 2 * length), int(rng.uniform(-1, 1) * width / step)])
+    above = tilt * (1 + F(rng.randint(1, 3000), 997))
+    below = tilt - F(rng.randint(1, 3000), 997) * rng.choice([1, tilt])
+    return GridPlan(tuple(lattices), tilt, start, length, above, below, rng.random() < 0.5)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_plan_proves_a_falsehood(seed):
+    rng = random.Random(seed)
+    parts, delta, width = random_product(rng)
+    direction = GridDirection(tuple(parts))
+    for _ in range(PLANS):
+        plan = random_plan(rng, parts, width)
+        try:
+            grid = direction.grid(plan)
+        except NotCertified:
+            continue
+        end = float((plan.start + rng.randint(0, plan.length)) * plan.lattices[0].step)
+        for x in (0.0, rng.uniform(0, 1) * width, max(end, 0.0)):
+            value = delta(x)
+            low, high = grid.lower(x), grid.upper(x)
+            assert not low.is_nan()
+            assert not high.is_nan()
+            assert mpf(lower_float(low)) <= value + ROUNDING, (plan, x)
+            assert mpf(upper_float(high)) >= value - ROUNDING, (plan, x)
+
+
+def test_many_plans_are_answered():
+    """The test above would pass if every plan were refused, or if nothing were proved."""
+    answered = close = 0
+    for seed in SEEDS:
+        rng = random.Random(seed)
+        parts, _, width = random_product(rng)
+        for _ in range(PLANS):
+            plan = random_plan(rng, parts, width)
+            try:
+                grid = GridDirection(tuple(parts)).grid(plan)
+            except NotCertified:
+                continue
+            answered += 1
+            x = width / 10
+            close += float(grid.upper(x)) - float(grid.lower(x)) < 0.5
+    assert answered > 0.3 * PLANS * len(SEEDS)
+    assert close > 0.1 * answered
