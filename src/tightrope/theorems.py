@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Generic, Literal, ParamSpec, TypeVar
 
 Kind = Literal["equal", "upper", "lower"]
@@ -126,6 +126,11 @@ def theorem(
 
 def about(premise: Any, role: Role | None = None) -> list[Theorem[..., Any]]:
     """Every theorem whose premise is ``premise``, among the modules that are loaded."""
+    return _about(premise, role, len(REGISTRY.stated))
+
+
+@lru_cache(maxsize=1024)
+def _about(premise: Any, role: Role | None, stated: int) -> list[Theorem[..., Any]]:  # noqa: ARG001 - grows with imports
     found = [t for t in REGISTRY.stated.values() if t.of is premise and (role is None or t.role == role)]
     return sorted(found, key=_module)
 

@@ -1,4 +1,4 @@
-"""Convex functions known at points: the enclosure of their tilted minimum, against closed forms, and how it is closed."""
+"""Convex functions known at points: the enclosure of a tilted minimum against closed forms, and how it is closed."""
 
 import math
 import random

@@ -11,11 +11,12 @@ from grid_cases import CASES, atoms, delta_around_atoms, normal, truth
 from mpmath import mpf
 
 from tightrope.errors import NotCertified
-from tightrope.numerics.balls import lower_float, upper_float
-from tightrope.numerics.grid.cells import CellLaw
+from tightrope.numerics.balls import Ball, lower_float, upper_float
+from tightrope.numerics.grid.cells import Atom, Atoms, CellLaw
 from tightrope.numerics.grid.lattice_laws import Lattice, greater_law, merged_law, split_law
 from tightrope.numerics.grid.search import GridDirection
 from tightrope.numerics.grid.total import GridPlan, GridSum
+from tightrope.numerics.real import Real, real
 
 
 def ends(grid, x):
@@ -166,6 +167,54 @@ def test_laws_above_all_points_are_certain_loss():
     assert low == 0
 
 
+def test_sums_that_were_cut_count():
+    """Where e^−x would be no float the sums are cut; here nearly all of them are there."""
+    parts = [(normal(3), 200)]
+    delta = delta_around_atoms([], parts)
+    grid = GridSum(parts, GridPlan((Lattice(F(1), -30, 60),), F(1, 8), 0, 2048, F(1, 4), F(0)))
+    for x in (0.0, 300.0, 500.0, 595.0, 700.0, 1000.0):
+        low, high = ends(grid, x)
+        assert low <= delta(x) <= high
+
+
+class Blurred(CellLaw):
+    """A law that does not know where its edges are."""
+
+    def __init__(self, law, slack, edges=None):
+        self.law, self.slack, self.edges = law, slack, edges
+
+    def cells(self, edges):
+        known = self.edges is not None and np.array_equal(edges, self.edges)
+        return replace(self.law.cells(edges), slack=0.0 if known else self.slack)
+
+
+@pytest.mark.parametrize("slack", [1.0, math.inf, math.nan])
+def test_laws_that_do_not_know_their_edges_are_refused(slack):
+    lattice = PLAN.lattices[0]
+    for law in (Blurred(normal(1), slack), Blurred(normal(1), slack, lattice.points())):
+        with pytest.raises(NotCertified, match="edges"):
+            GridDirection(((law, 3),)).grid(PLAN)
+    with pytest.raises(ArithmeticError):
+        split_law(Blurred(normal(1), slack), lattice)
+
+
+def test_a_slack_is_paid_by_both_sides():
+    delta, _ = truth("normal")
+    direction, plan = planned("normal")
+    ((law, copies),) = direction.parts
+    x = CASES["normal"][1]
+    low, high = ends(GridSum([(Blurred(law, 1e-4), copies)], plan), x)
+    assert low < delta * (1 - 1e-4)
+    assert high > delta * (1 + 1e-4)
+
+
+def test_an_atom_whose_place_is_not_known_is_refused():
+    loss = Real(None, lambda: Ball(0).union(Ball(1)))
+    law = Atoms((Atom(loss, real(F(1))),))
+    with pytest.raises(NotCertified, match="place"):
+        GridDirection(((law, 2),)).grid(PLAN)
+
+
 def hockey_stick(law, x):
     """δ of one step on a lattice, in floats."""
     losses = law.places / 8 + law.offset
@@ -185,6 +234,8 @@ def test_one_step_on_both_sides(x, first, last):
                 atoms(["1/2", "0.6263", "0.6238"], ["1/2", "1/4", "1/4"]),
                 atoms([-9, "0.99", 7], ["1/1000000", "899999/1000000", "1/20"], "1/20"),
                 atoms(["0.5001", "0.5002", "0.4999"], ["1/3", "1/3", "1/3"]),
+                atoms(["0.4999"], [1]),
+                atoms(["0.9999", "1.0001"], ["9/10", "1/10"]),
             )
         ),
     ]

@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 from statistics import NormalDist
 
 import numpy as np
@@ -104,8 +105,9 @@ def test_it_is_the_dual_of_the_profile(text):
 @pytest.mark.parametrize("text", FEW[:2])
 def test_one_rate_alone_agrees_with_many(text):
     mechanism = tr.parse(text)
-    lower, upper = tr.profile(mechanism).tradeoff([*FPRS, "0", "1"])
-    for low, high, a in zip(lower, upper, [*FPRS, "0", "1"], strict=True):
+    rates = ["0.001", "0.3", "0.99", "0", "1"]
+    lower, upper = tr.profile(mechanism).tradeoff(rates)
+    for low, high, a in zip(lower, upper, rates, strict=True):
         alone = tr.tradeoff(mechanism, a)
         assert alone.lower <= high
         assert low <= alone.upper
@@ -116,7 +118,7 @@ def test_one_rate_alone_agrees_with_many(text):
 def test_more_steps_miss_less():
     step = tr.Gaussian(1).poisson("0.01")
     found = [tr.tradeoff(step * n, "0.05") for n in (1, 2, 5, 20)]
-    assert all(after.upper < before.lower for before, after in zip(found, found[1:], strict=False))
+    assert all(after.upper < before.lower for before, after in pairwise(found))
 
 
 def test_the_curve_is_convex():

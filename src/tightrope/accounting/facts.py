@@ -194,14 +194,21 @@ def _of_draws(mechanism: WithReplacement) -> Facts:
     if mechanism.size == 0:
         return nothing(name)
 
+    counted = getattr(mechanism.part, "counted", None)  # noise on a sum, which knows a record that counts j times
+
     def groups(j: int) -> dict[type, Any]:
-        return {notion: f.curve for notion, f in facts(grouped(mechanism.part, j)).items()}
+        known = facts(grouped(mechanism.part, j))
+        if counted is not None and Loss not in known:
+            known = {**known, Loss: facts(counted(j))[Loss]}
+        return {notion: f.curve for notion, f in known.items()}
 
     known: Facts = {}
     for result in sampling.drawn(mechanism, groups):
         before = facts(grouped(mechanism.part, 1 if result.notion is Loss else mechanism.size)).get(result.notion)
-        line = Step(result.rule.id, name, 1, result.curve)
-        keep(known, result.notion, Fact(result.curve, "upper", (*(before.steps if before else ()), line)))
+        lines: tuple[Step, ...] = (Step(result.rule.id, name, 1, result.curve),)
+        if counted is not None and result.notion is Loss:
+            lines = (Step(sampling.noise_for_draws.id, name, 1, str(counted(mechanism.size))), *lines)
+        keep(known, result.notion, Fact(result.curve, "upper", (*(before.steps if before else ()), *lines)))
     known = converted(known)
     integrate_renyi(known, name)
     return known

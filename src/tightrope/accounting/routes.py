@@ -27,7 +27,7 @@ from tightrope.curves.sampled.attained import loss_attained_without_replacement
 from tightrope.curves.sampled.clones import one_shuffle
 from tightrope.curves.sampled.draws import drawn_rates, loss_attained_with_replacement, nothing_sharper
 from tightrope.curves.sampled.exchanged import loss_attained_by_poisson_replacement
-from tightrope.curves.sampled.shuffled_count import MORE_ROUNDS, ONE_ROUND, TWO_ROUNDS, loss_attained_by_shuffling
+from tightrope.curves.sampled.shuffled_count import cells_told, loss_attained_by_shuffling
 from tightrope.curves.shared_records import loss_attained_by_sharing, sharing_cuts
 from tightrope.mechanisms.base import Mechanism
 from tightrope.mechanisms.batches import Allocated, ShuffledBatches
@@ -221,7 +221,7 @@ def lower_losses(m: Mechanism) -> Iterator[tuple[Loss, tuple[Step, ...]]]:
 def _shared(part: Mechanism, times: int) -> Iterator[tuple[Loss, tuple[Step, ...]]]:
     """Laws that shuffled reports, shuffled batches or an allocation attain, taken so often."""
     if isinstance(part, Shuffled):
-        found = _attained_by_shuffling(part, ONE_ROUND)
+        found = _attained_by_shuffling(part, 1)
         if found is not None:
             yield found
     if not isinstance(part, ShuffledBatches | Allocated) or part.steps == 1:
@@ -248,7 +248,7 @@ def _attained(part: Mechanism, times: int) -> tuple[Loss, tuple[Step, ...]] | No
     if isinstance(part, WithReplacement):
         return _attained_by_sample(part, loss_attained_with_replacement, drawn_rates(part.size, part.population)[0])
     if isinstance(part, Shuffled) and part.users > 1:
-        return _attained_by_shuffling(part, TWO_ROUNDS if times == 2 else MORE_ROUNDS)
+        return _attained_by_shuffling(part, times)
     known = _attained_law(part)
     if known is not None:
         return known.curve, known.steps
@@ -281,8 +281,8 @@ def _attained_by_sample(
     return law, (*base.steps, _line(rule, part))
 
 
-def _attained_by_shuffling(part: Shuffled, cells: int) -> tuple[Loss, tuple[Step, ...]] | None:
+def _attained_by_shuffling(part: Shuffled, times: int) -> tuple[Loss, tuple[Step, ...]] | None:
     """One user among others who all hold the second datum, on a base whose own law is attained."""
     base = _attained_law(part.part)
-    law = None if base is None else loss_attained_by_shuffling(base.curve, part.users, cells)
+    law = None if base is None else loss_attained_by_shuffling(base.curve, part.users, cells_told(part.users, times))
     return None if base is None or law is None else (law, (*base.steps, _line(loss_attained_by_shuffling, part)))

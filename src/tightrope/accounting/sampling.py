@@ -198,6 +198,20 @@ def noise_for_groups(m: Grouped) -> None:
     noise."""
 
 
+@theorem(
+    of=WithReplacement,
+    gives=Loss,
+    kind="equal",
+    role="sampling",
+    relation="replace",
+    source=Source("tightrope", "groups under log-concave noise"),
+    hypotheses=("the query is a sum over the batch: a record drawn j times counts j times",),
+)
+def noise_for_draws(m: WithReplacement) -> None:
+    """A record drawn j times moves each entry of a sum j times as far, and no other: read the mechanism at sensitivity
+    jΔ, which dominates for log-concave noise."""
+
+
 @theorem(of=Poisson, gives=Loss, kind="equal", role="sampling", source=Source("balle2018privacy", "Sec. 3"))
 def nothing_costs_nothing(m: Any) -> None:
     """A mechanism that never sees the record reveals nothing about it."""

@@ -31,6 +31,7 @@ class Answer:
 
 
 _SAME = 1 - Fraction(1, 10**12)  # a route that gains less than this is not solved
+_CLOSE = 1 - 1e-6  # ends of an exact answer that nothing need be added to
 NOTHING = Answer(Bound(0.0, math.inf), Bound(0.0, math.inf), "none", "upper", (), {})
 
 
@@ -97,7 +98,7 @@ def best_delta(m: Mechanism, epsilon: Fraction) -> Answer:
 def _best(
     m: Mechanism, by: Callable[[Route, Answer], Answer | None], lower: Callable[[Profile], float], effort: int
 ) -> Answer:
-    best, paired, known = NOTHING, False, 0
+    best, paired, known, floor = NOTHING, False, 0, 0.0
     for route in routes(m):
         if best.bound.upper == 0.0:
             break
@@ -112,12 +113,14 @@ def _best(
         if found is None:
             continue
         if found.kind == "equal":
-            return found
+            if found.bound.lower >= found.bound.upper * _CLOSE or not math.isfinite(found.bound.upper):
+                return found
+            known, floor = 1, found.bound.lower  # its own proof is wide: another may have a better end
         if found.bound.upper < best.bound.upper or best is NOTHING:
             best = found
         if route.final:
             break
-    low = largest_lower(m, lower, known)
+    low = max(floor, largest_lower(m, lower, known))
     return Answer(
         Bound(min(low, best.bound.upper), best.bound.upper),
         best.computed,

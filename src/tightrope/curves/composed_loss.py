@@ -22,7 +22,8 @@ from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.pair import Call
 from tightrope.curves.profile import DirectProfile, Profile
 from tightrope.curves.sampled.allocated import allocated_profile, has_allocation
-from tightrope.curves.sampled.draws import DrawsProfile, has_draws
+from tightrope.curves.sampled.draws import has_draws
+from tightrope.curves.sampled.draws_profile import DrawsProfile
 from tightrope.curves.sampled.glued import split_glued_profile
 from tightrope.curves.ways import Way, Ways
 from tightrope.errors import NotCertified

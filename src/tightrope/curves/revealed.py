@@ -20,6 +20,11 @@ class Revealed(Pair):
     leak: Real = field(default=ZERO, compare=False)
     words = "one of several laws, by a label that is seen"
 
+    @property
+    def decays(self) -> bool:  # type: ignore[override]  # a property here
+        """If some part does."""
+        return any(pair.decays for _, pair in self.parts)
+
     def _sum(self, evaluate: Callable[[Pair], Ball]) -> Ball:
         return sum((share.ball() * evaluate(pair) for share, pair in self.parts), Ball(0))
 

@@ -12,12 +12,14 @@ from tightrope.curves.concentrated import ZeroConcentrated
 from tightrope.curves.loss import Loss
 from tightrope.curves.pair import Call, Pair
 from tightrope.mechanisms.base import Leaf
+from tightrope.mechanisms.discrete_gaussian_exchange import DiscreteGaussianExchange
 from tightrope.numerics import discrete_normal
 from tightrope.numerics.balls import Ball, ball
 from tightrope.numerics.contour.discrete_normal import discrete_normal_sum_call
 from tightrope.numerics.exact import Number, count, positive
 from tightrope.numerics.real import UNBOUNDED, Real, real
 from tightrope.numerics.transforms.discrete_normal import DiscreteNormalTransform
+from tightrope.numerics.transforms.exchanged_discrete import ExchangedDiscreteNormalTransform
 from tightrope.numerics.transforms.sampled_discrete import SampledDiscreteNormalTransform
 from tightrope.numerics.transforms.transform import Transform
 from tightrope.theorems import Source, theorem
@@ -49,6 +51,10 @@ class DiscreteGaussian(Leaf):
     def defaults(self) -> Mapping[str, Any]:
         """One entry that changes by one is not printed."""
         return {"sensitivity": 1, "coordinates": 1}
+
+    def counted(self, times: int) -> DiscreteGaussian:
+        """For a sum in which a record counts so many times."""
+        return DiscreteGaussian(self.sigma, self.sensitivity * times, self.coordinates)
 
 
 if TYPE_CHECKING:
@@ -87,6 +93,22 @@ class DiscreteNormalPair(Pair):
         from tightrope.numerics.grid.discrete_normal_cells import DiscreteNormalCells
 
         return DiscreteNormalCells(self.variance, self.shift, rate, adding) if 0 < rate < 1 else None
+
+    def exchanged(self, rate: Fraction) -> Pair:
+        """Both mixtures, or twice the distance if every record is taken."""
+        if rate == 1:
+            return DiscreteNormalPair(self.variance, 2 * self.shift)
+        return DiscreteGaussianExchange(self.variance, self.shift, rate)
+
+    def glued_transform(self, rate: Fraction) -> Transform:
+        """A sum over the noise on both sides of 0."""
+        return ExchangedDiscreteNormalTransform(self.variance, self.shift, rate, glued=True)
+
+    def glued_cells(self, rate: Fraction) -> CellLaw | None:
+        """The same in cells."""
+        from tightrope.numerics.grid.discrete_normal_exchanges import ExchangedDiscreteNormalCells
+
+        return ExchangedDiscreteNormalCells(self.variance, self.shift, rate, glued=True) if 0 < rate < 1 else None
 
     def tail(self, x: Ball) -> Ball:
         """P[L > x]."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from tightrope.numerics.balls import Ball, upper_float
 
-__all__ = ["chord_bound", "float_valley", "valley"]
+__all__ = ["chord_bound", "valley"]
 
 _GOLDEN = (math.sqrt(5) - 1) / 2
 
@@ -21,46 +21,23 @@ def valley(f: Callable[[float], Ball]) -> float:
             values[x] = f(x).mid()
         return values[x]
 
-    _narrowed(at, 1e-17)
-    return min(values, key=lambda p: values[p])
-
-
-def float_valley(f: Callable[[float], float], start: float = 0.0) -> float:
-    """The same for floats, whose round-off hides the valley's last digits: parabolas take over from the sections."""
-    left, right = _narrowed(f, 0.05, start, 0.25 if start else 1.0)
-    x = (left + right) / 2
-    for h in (1e-2, 1e-3, 1e-3):
-        low, middle, high = f(x - h), f(x), f(x + h)
-        bend = low - 2 * middle + high
-        if bend > 0:
-            x += min(max(h * (low - high) / (2 * bend), -4 * h), 4 * h)
-    return x
-
-
-def _narrowed(
-    at: Callable[[float], Ball] | Callable[[float], float], width: float, start: float = 0.0, step: float = 1.0
-) -> tuple[float, float]:
-    """An interval around the valley, narrower than ``width`` or as narrow as floats allow."""
-    x = start
-    direction = 1.0 if at(start + 1e-3) <= at(start - 1e-3) else -1.0
-    before = start - direction * step
-    while step < 1e18 and at(start + direction * step) < at(x):
-        before, x, step = x, start + direction * step, step * 2
-    left, right = sorted((start + direction * step, before))
+    x, step = 0.0, 1.0
+    direction = 1.0 if at(1e-3) <= at(-1e-3) else -1.0
+    before = -direction * step
+    while step < 1e18 and at(direction * step) < at(x):
+        before, x, step = x, direction * step, step * 2
+    left, right = sorted((direction * step, before))
     a, b = right - _GOLDEN * (right - left), left + _GOLDEN * (right - left)
-    first, second = at(a), at(b)
     for _ in range(90):
-        if right - left < max(width, 1e-14 * abs(left)):
+        if right - left < max(1e-17, 1e-14 * abs(left)):
             break
-        if first <= second:
-            right, b, second = b, a, first
+        if at(a) <= at(b):
+            right, b = b, a
             a = right - _GOLDEN * (right - left)
-            first = at(a)
         else:
-            left, a, first = a, b, second
+            left, a = a, b
             b = left + _GOLDEN * (right - left)
-            second = at(b)
-    return left, right
+    return min(values, key=lambda p: values[p])
 
 
 def chord_bound(f: Callable[[float], Ball], x: float, finest: float = 1e-12) -> float | None:

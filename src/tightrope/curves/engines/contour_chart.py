@@ -21,6 +21,7 @@ from tightrope.numerics.exact import near
 __all__ = ["ContourChart", "ProfileChart"]
 
 _RELATIVE = 1e-12
+_SHARES = (1.0, 0.25)  # of the stretch that a contour can serve if nothing else limits it
 _NATS = 9.0  # by how much finer a contour is than its saddle needs
 _ENOUGH = 36  # bits to which a call is wanted; else a contour is made for this point alone
 
@@ -41,6 +42,7 @@ class ContourChart:
         self.total, self._relative = total, relative
         self._leaks = not total.infinite().is_zero()
         self._enough = _ENOUGH
+        self._shares: tuple[float, ...] = _SHARES
         self._sheets: tuple[Sheet, ...] = ()
 
     def call(self, x: Fraction) -> Ball:
@@ -79,10 +81,11 @@ class ContourChart:
     def _stretch(self, low: float) -> Sheet | None:
         """As long as it can be; None if all are too fine, or too far out: a contour for this point alone may do."""
         reach = math.sqrt(2 * _NATS * self.total.curvature(low))
-        for part in (1.0, 0.25):
-            half = part * reach
+        while self._shares:
+            half = self._shares[0] * reach
             with suppress(NotCertified):
                 return Sheet(low, low + 2 * half, self.total.plan(low + half, self._relative, half))
+            self._shares = self._shares[1:]  # what was too long once is not tried again
         return None
 
 

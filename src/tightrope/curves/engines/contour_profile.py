@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
+from typing import TypeVar
 
 from tightrope.curves.engines.contour_chart import ProfileChart
 from tightrope.curves.engines.lesser_direction import (
@@ -34,7 +35,9 @@ from tightrope.numerics.transforms.transform import Transform
 
 _RELATIVE = 1e-12
 _STEPS = tuple(10.0**k for k in range(-14, -3))
-_HOPELESS = 3  # places at which nothing was found
+_FEW = 4  # points that are asked one after the other
+
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,11 +142,7 @@ class ContourProfile(Profile):
 
     def epsilons(self, deltas: Sequence[Fraction]) -> list[Bound | None]:
         """ε at many δ from a few contours; None where none was found."""
-        found: dict[Fraction, Bound | None] = dict.fromkeys(sorted(set(deltas), reverse=True))
-        for delta in found:
-            leaking = self._leaking(delta)
-            with suppress(NotCertified), _floats():
-                found[delta] = self._charted(delta) if leaking is None else leaking
+        found = _found(sorted(set(deltas), reverse=True), lambda delta: self._leaking(delta) or self._charted(delta))
         return [found[delta] for delta in deltas]
 
     def _charted(self, delta: Fraction) -> Bound:
@@ -155,14 +154,7 @@ class ContourProfile(Profile):
 
     def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
         """δ at many ε from a few contours; None where none was found."""
-        found: dict[Fraction, Ball | None] = dict.fromkeys(sorted(set(epsilons)))
-        failures = 0
-        for x in _ends_first(list(found)):
-            with suppress(NotCertified), _floats():
-                found[x] = within_unit(self._chart.delta(x))
-            failures += found[x] is None
-            if failures == _HOPELESS and all(value is None for value in found.values()):
-                break  # at both ends and in the middle: it will be so elsewhere
+        found = _found(sorted(set(epsilons)), lambda x: within_unit(self._chart.delta(x)))
         return [found[x] for x in epsilons]
 
     @cached_property
@@ -218,12 +210,16 @@ def _root(total: ContourSum, goal: float) -> float:
         return 0.0
 
 
-def _ends_first(points: list[Fraction]) -> list[Fraction]:
-    """The first, the last, one in the middle, and then the others as they are; few points as they are."""
-    if len(points) <= _HOPELESS + 1:
-        return points
-    probes = [points[0], points[-1], points[len(points) // 2]]
-    return [*probes, *(x for x in points if x not in probes)]
+def _found(points: list[Fraction], ask: Callable[[Fraction], Answer]) -> dict[Fraction, Answer | None]:
+    """The answers at many points; none if both ends and the middle have none."""
+    found: dict[Fraction, Answer | None] = dict.fromkeys(points)
+    probes = [points[0], points[-1], points[len(points) // 2]] if len(points) > _FEW else []
+    for x in dict.fromkeys([*probes, *points]):
+        with suppress(NotCertified), _floats():
+            found[x] = ask(x)
+        if probes and x == probes[-1] and all(found[probe] is None for probe in probes):
+            break
+    return found
 
 
 def _log(delta: Fraction) -> float:

@@ -30,6 +30,7 @@ from tightrope.numerics.real import Real, largest, total
 _STEPS = tuple(10.0**k for k in range(-11, -3))  # relative distances at which an end is proved
 _PATIENCE = 1.0  # seconds after which grids that serve their neighbours roughly are not replaced
 _CLOSE, _ROUGH = 1e-6, 1e-3
+_NEARBY = Fraction(1, 1000)  # relatively: where else the grids of an ε are used
 _FEW = 0.7  # sampled records on average
 _MOST = 3000  # steps beyond which a grid is not fine enough to be worth its time
 
@@ -61,7 +62,7 @@ class GridProfile(Profile):
         witness: Witness = {"direction": worse, **_written(plan), "other": {}}
         level = self.directions[worse].grid(plan).lower(x)
         for i, direction in enumerate(self.directions):
-            if i == worse or self._beyond(i, epsilon):
+            if i == worse or self._beyond(i, epsilon * (1 - _NEARBY)):
                 continue
             other = direction.planned(x, fine=False)
             if not direction.grid(other).upper(x) <= level:
@@ -97,6 +98,8 @@ class GridProfile(Profile):
             return Ball(0)
         if not witness:  # no grid was needed where the witness was found
             return Ball(0).union(Ball(1))
+        if "step" not in witness:
+            raise NotCertified("a grid of losses", f"no grid is known for direction {direction}")
         grid = self.directions[direction].grid(_plan(witness))
         with precision(100):
             at = ball(epsilon)

@@ -13,27 +13,25 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 
 from tightrope.curves.finite_pair import FinitePair
-from tightrope.curves.loss import Loss, Parts
+from tightrope.curves.loss import Loss, Parts, merged
 from tightrope.curves.pair import Pair
-from tightrope.curves.profile import Profile, Witness
 from tightrope.curves.revealed import Revealed
 from tightrope.curves.sampled.glued import Glued, finite_glued, only_glued_overstates
 from tightrope.curves.sampled.poisson import poisson_loss
 from tightrope.errors import NotCertified
-from tightrope.numerics.balls import Ball, ball, lower_float, precision
-from tightrope.numerics.bound import Bound
+from tightrope.numerics.balls import Ball, ball, precision
 from tightrope.numerics.real import ZERO, Real
 from tightrope.numerics.remembered import remembered
 from tightrope.numerics.sums.finite import FiniteLaw, scattered
 from tightrope.theorems import Source, theorem
 
 _RATE_BITS = 256
-_MOST_TERMS, _MOST_COMPOSED = 300, 16
-_MOST_BITS = 1100
-_FIRST_BITS = 40
-_BEYOND = (24, 12)  # bits by which what is left out is below the value asked for; fewer where that proves nothing
+_MOST_TERMS, _MOST_COMPOSED = 300, 20
+MOST_BITS = 1100
+_LIKELY, _SPARSER = 8, 1.4
 _EXACT = 64  # draws up to which nothing need be left out
 
 
@@ -87,19 +85,28 @@ class DrawsPair(Pair):
 
     def cut(self, bits: int) -> Pair:
         """The pair with what lies beyond the last j kept at ∞: a chance of at most 2^−bits."""
-        return _cut_pair(self, self.kept(bits))
+        return self.chosen(tuple(range(1, self.kept(bits) + 1)))
 
-    def first(self, kept: int) -> Pair:
-        """The pair with more than ``kept`` times at ∞."""
-        rate = self.rate()
-        shares = [(j, self._share(lambda j=j: self.weight(j), rate)) for j in range(1, kept + 1)]  # type: ignore[misc]  # bound now
-        leak = ZERO if kept >= self.size else self._share(lambda: self._beyond(kept), rate)
-        pairs = [(share, self.groups(j)) for j, share in shares]
-        key = ("draws", self.key, self.size, self.population, kept)
+    def chosen(self, counts: tuple[int, ...]) -> Pair:
+        """The pair with a record drawn j times taken as one drawn as often as the next of these rising ``counts``,
+        which costs at least as much, or as certain loss beyond the last."""
+        return _chosen_pair(self, counts)
+
+    def mixed(self, counts: tuple[int, ...]) -> Pair:
+        """The same, not remembered."""
+        rate, last = self.rate(), counts[-1]
+        shares = [self._share(lambda ends=ends: self._between(*ends), rate) for ends in pairwise((0, *counts))]  # type: ignore[misc]  # bound now
+        leak = ZERO if last >= self.size else self._share(lambda: self._beyond(last), rate)
+        pairs = [(share, self.groups(j)) for share, j in zip(shares, counts, strict=True)]
+        key = ("draws", self.key, self.size, self.population, counts)
         if all(isinstance(pair, FinitePair) for _, pair in pairs):
             mixed = FinitePair(key, _mixture([(s, p.law) for s, p in pairs if isinstance(p, FinitePair)], leak))
             return finite_glued(mixed, rate)
         return Glued(Revealed(key, tuple(pairs), leak), rate)
+
+    def _between(self, before: int, last: int) -> Ball:
+        """The chance of more than ``before`` and at most ``last`` times."""
+        return sum((self.weight(j) for j in range(before + 1, last + 1)), Ball(0))
 
     @staticmethod
     def _share(weight: Callable[[], Ball], rate: Fraction) -> Real:
@@ -124,15 +131,15 @@ class DrawsPair(Pair):
 
     def call(self, x: Ball) -> Ball:
         """Σ W_j·δ_j."""
-        return self.cut(_MOST_BITS).call(x)
+        return self.cut(MOST_BITS).call(x)
 
     def tail(self, x: Ball) -> Ball:
         """P[L > x]."""
-        return self.cut(_MOST_BITS).tail(x)
+        return self.cut(MOST_BITS).tail(x)
 
     def cumulant(self, s: Fraction) -> Ball | None:
         """Known where nothing need be left out and the parts know theirs."""
-        return self.cut(_MOST_BITS).cumulant(s) if self.size <= _EXACT else None
+        return self.cut(MOST_BITS).cumulant(s) if self.size <= _EXACT else None
 
     def mean(self) -> None:
         """No closed form is used."""
@@ -161,8 +168,8 @@ def _weighted(terms: list[tuple[Real, Real]]) -> Real:
 
 
 @lru_cache(maxsize=64)
-def _cut_pair(pair: DrawsPair, kept: int) -> Pair:
-    return pair.first(kept)
+def _chosen_pair(pair: DrawsPair, counts: tuple[int, ...]) -> Pair:
+    return pair.mixed(counts)
 
 
 def nothing_sharper(loss: Loss, tight: bool) -> bool:
@@ -180,71 +187,34 @@ def has_draws(loss: Loss) -> bool:
     return sum(n for _, n in loss.remove) > 1 and any(isinstance(pair, DrawsPair) for pair, _ in loss.remove)
 
 
-@dataclass(frozen=True, eq=False)
-class DrawsProfile(Profile):
-    """The profile of a product with samples with replacement; ``evaluate`` gives that of a product without."""
-
-    loss: Loss
-    evaluate: Callable[[Loss], Profile]
-    _built: dict[int, Profile] = field(default_factory=dict)
-
-    def _at(self, bits: int) -> Profile:
-        if bits not in self._built:
-            self._built[bits] = self.evaluate(cut_draws(self.loss, bits))
-        return self._built[bits]
-
-    def _copies(self) -> int:
-        return sum(n for _, n in self.loss.remove)
-
-    def find(self, epsilon: Fraction) -> Witness:
-        """A first proof says how much may be left out, and then a better one is tried."""
-        witness = self._found(epsilon, (_FIRST_BITS, _FIRST_BITS // 2))
-        value = lower_float(self.prove(epsilon, witness))
-        need = self._copies().bit_length() - math.frexp(value)[1] if value > 0 else _MOST_BITS
-        more = tuple(min(need + extra, _MOST_BITS) for extra in _BEYOND)
-        if more[0] <= int(witness["cut"]):
-            return witness
-        try:
-            return self._found(epsilon, more)
-        except NotCertified:
-            return witness
-
-    def _found(self, epsilon: Fraction, trials: tuple[int, ...]) -> Witness:
-        failure = NotCertified("a sample with replacement", "nothing was tried")
-        for bits in trials:
-            try:
-                return {"cut": bits, **self._at(bits).find(epsilon)}
-            except NotCertified as wrong:
-                failure = wrong
-        raise failure
-
-    def prove(self, epsilon: Fraction, witness: Witness) -> Ball:
-        """The proof of the product that was cut."""
-        bits = int(witness["cut"])
-        if not 0 < bits <= 4 * _MOST_BITS:
-            raise NotCertified("a sample with replacement", f"it cannot be cut at {bits} bits")
-        return self._at(bits).prove(epsilon, witness)
-
-    def epsilon(self, delta: Fraction) -> tuple[Bound, Witness]:
-        """Cut where what is left out is far below delta; nearer where that proves nothing."""
-        small = delta.denominator.bit_length() - delta.numerator.bit_length() + self._copies().bit_length()
-        failure = NotCertified("a sample with replacement", "nothing was tried")
-        for extra in _BEYOND:
-            bits = min(small + extra, 4 * _MOST_BITS)
-            try:
-                bound, witness = self._at(bits).epsilon(delta)
-                return bound, {"cut": bits, **witness}
-            except NotCertified as wrong:
-                failure = wrong
-        raise failure
-
-
 def cut_draws(loss: Loss, bits: int) -> Loss:
     """The product with multiplicities of a chance below 2^−bits at ∞: it costs at least as much."""
-    if any(isinstance(p, DrawsPair) and p.kept(bits) > _MOST_COMPOSED for p, _ in loss.remove):
+    return with_counts(loss, {pair: spread(pair, bits) for pair in drawn_pairs(loss)})
+
+
+def drawn_pairs(loss: Loss) -> list[DrawsPair]:
+    """The samples with replacement among the parts."""
+    return [pair for pair, _ in merged(loss.remove) if isinstance(pair, DrawsPair)]
+
+
+def with_counts(loss: Loss, counts: dict[DrawsPair, tuple[int, ...]]) -> Loss:
+    """The product with these multiplicities kept."""
+
+    def cut(parts: Parts) -> Parts:
+        return tuple((pair.chosen(counts[pair]) if isinstance(pair, DrawsPair) else pair, n) for pair, n in parts)
+
+    return Loss(*(cut(parts) for parts in loss.directions))
+
+
+def spread(pair: DrawsPair, bits: int) -> tuple[int, ...]:
+    """Multiplicities that serve without knowing what matters: the likely ones, and ever fewer of the others. All of
+    them where that costs nothing."""
+    last = pair.kept(bits)
+    if isinstance(pair.groups(1), FinitePair):
+        return tuple(range(1, last + 1))
+    found = list(range(1, min(last, int(_LIKELY + 2 * pair.size / pair.population)) + 1))
+    while found[-1] < last:
+        found.append(min(max(found[-1] + 1, int(_SPARSER * found[-1])), last))
+    if len(found) > _MOST_COMPOSED:
         raise NotCertified("a sample with replacement", "too many multiplicities count")
-    return Loss(*(_cut(parts, bits) for parts in loss.directions))
-
-
-def _cut(parts: Parts, bits: int) -> Parts:
-    return tuple((pair.cut(bits) if isinstance(pair, DrawsPair) else pair, n) for pair, n in parts)
+    return tuple(found)

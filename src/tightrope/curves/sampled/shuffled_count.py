@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from math import comb
 
 from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss
@@ -13,7 +14,18 @@ from tightrope.numerics.sums.counted_reports import CountedReports
 from tightrope.numerics.sums.finite import FiniteLaw, scattered
 from tightrope.theorems import Source, theorem
 
-ONE_ROUND, TWO_ROUNDS, MORE_ROUNDS = 400, 64, 128  # cells: the pairs of two rounds are listed, more are integrated
+ONE_ROUND, MORE_ROUNDS = 400, 128  # cells
+_LISTED, _FEW, _INTEGRATED = 2000, 100, 12  # outcomes of all rounds; users; rounds
+
+
+def cells_told(users: int, rounds: int) -> int:
+    """How many cells keep the rounds quick: the outcomes of two rounds, or of a few with few users, are listed; others
+    are integrated."""
+    if rounds == 1:
+        return ONE_ROUND
+    if rounds > 2 and (users > _FEW or rounds >= _INTEGRATED):
+        return MORE_ROUNDS
+    return max(cells for cells in range(2, MORE_ROUNDS) if cells == 2 or comb(cells + rounds - 1, rounds) <= _LISTED)
 
 
 @theorem(

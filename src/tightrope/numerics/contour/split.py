@@ -29,15 +29,19 @@ class SplitSum(ContourSum):
     def __init__(self, transform: Transform, scale: Callable[[], Ball], known: Callable[[Ball], Ball]) -> None:
         super().__init__([(transform, 1)])
         self._scale, self._known = scale, known
+        self._estimates: dict[float, float] = {}
         with precision(80):
             self._log_scale = float(scale().log().mid())
 
     @searching
     def estimate(self, x: float) -> float:
-        """About ln of the call at x."""
-        smooth, known = self._log_smooth(x), self._log_known(x)
-        top = max(smooth, known)
-        return top + math.log(math.exp(smooth - top) + math.exp(known - top)) if top > -math.inf else top
+        """About ln of the call at x; searches ask at the same places again."""
+        if x not in self._estimates:
+            smooth, known = self._log_smooth(x), self._log_known(x)
+            top = max(smooth, known)
+            value = top + math.log(math.exp(smooth - top) + math.exp(known - top)) if top > -math.inf else top
+            self._estimates[x] = value
+        return self._estimates[x]
 
     def _log_smooth(self, x: float) -> float:
         try:

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tightrope.numerics.balls import Ball, ball, lower_float, precision, upper_float
-from tightrope.numerics.grid.cells import UNIT, CellLaw, Floats
+from tightrope.numerics.grid.cells import UNIT, CellLaw, Cells, Floats
 from tightrope.numerics.grid.exponentials import EXP_ERROR, exponentials
 
 Places: TypeAlias = NDArray[np.int64]
@@ -68,9 +68,7 @@ def greater_law(law: CellLaw, lattice: Lattice) -> LatticeLaw:
     """A law whose hockey-sticks, and those of its products, are at least as large."""
     points, step = lattice.points(), ball(lattice.step)
     cells = law.cells(points)
-    slack = cells.slack
-    if not slack < 1:
-        raise ArithmeticError("the edges of cells are not known")
+    slack = _known(cells)
     with precision(80):
         width = lower_float(-(-step).expm1())
     p, q = cells.p_high[1:], cells.q_low[1:]
@@ -107,6 +105,13 @@ def greater_law(law: CellLaw, lattice: Lattice) -> LatticeLaw:
     return LatticeLaw(lattice.places(), masses * (1 + rounding), slack, infinite)
 
 
+def _known(cells: Cells) -> float:
+    """The slack of cells whose edges are known; it is below 1, so that e^slack ≤ 1 + 2·slack."""
+    if not cells.slack < 1:
+        raise ArithmeticError("the edges of cells are not known")
+    return cells.slack
+
+
 def uneven(law: CellLaw, lattice: Lattice) -> bool:
     """Whether the law has atoms between the points."""
     if law.scattered:
@@ -119,9 +124,7 @@ def split_law(law: CellLaw, lattice: Lattice) -> LatticeLaw:
     """The split of a law that gives less: masses rounded down, losses above their cell brought down to it."""
     points, step = lattice.points(), ball(lattice.step)
     cells = law.cells(points)
-    slack, above = cells.slack, (Ball(0), Ball(0))
-    if not slack < 1:  # up to which e^slack ≤ 1 + 2·slack
-        raise ArithmeticError("the edges of cells are not known")
+    slack, above = _known(cells), (Ball(0), Ball(0))
     with precision(80):
         width = upper_float(-(-step).expm1())
     p, q = cells.p_low[1:-1], cells.q_high[1:-1]
@@ -164,7 +167,7 @@ def merged_law(law: CellLaw, lattice: Lattice, tilt: float) -> LatticeLaw:
     cells = law.cells(edges)
     p, q = cells.p_low[:-1], cells.q_high[:-1]
     atoms, worst, above = _atoms(law, lattice)
-    offset = max(worst, _offset(_shortfall(p, q, points), p, points, step, tilt))
+    offset = max(worst, _known(cells), _offset(_shortfall(p, q, points), p, points, step, tilt))
     # Since e^offset ≥ 1 + offset, the loss of such a cell is at least its point less the offset.
     held = p * (1 + offset) >= exponentials(points) * q * (1 + _SAFE)
     lower = ~held & (p * (1 + offset) >= exponentials(points - step) * q * (1 + _SAFE))

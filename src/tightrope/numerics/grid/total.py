@@ -218,7 +218,7 @@ class GridSum:
         below = side.outside_below * (ball(self._plan.tilt) * ball(reach - Fraction(epsilon))).exp()
         above = (-ball(self._plan.tilt) * ball(h * (self._plan.start + last))).exp()
         outside = (below if first == 0 else Ball(0)) + (above if last < end else Ball(0))
-        near = (side.scale + copies * ball(h)).exp() * ((-lowest).exp() * most + noise + outside)
+        near = (side.scale + copies * ball(h) + ball(moved)).exp() * ((-lowest).exp() * most + noise + outside)
         return between * (ball(h) / 4).tanh() * near.max(Ball(0)).min(Ball(1))
 
     def _call(self, which: int, epsilon: float, offset: float) -> Ball:

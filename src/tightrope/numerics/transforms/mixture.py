@@ -13,6 +13,7 @@ from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ComplexBall, precision
 from tightrope.numerics.real import ZERO, Real
 from tightrope.numerics.transforms import memory as recall
+from tightrope.numerics.transforms.float_lines import UNIT, FloatNodes, above, rounded
 from tightrope.numerics.transforms.transform import Transform
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["MixtureTransform"]
 
 _GUARD = 20
+_DOUBLE_BITS = 128
+_LOWEST = -200  # nats: lower than any node that matters
 _LIGHT = -30.0  # nats: a lighter part is not seen in floats
 
 
@@ -81,6 +84,43 @@ class MixtureTransform(Transform):
         with precision(bits + _GUARD):
             first = values[0].real
             return first.log(), [ComplexBall(1)] + [value / first for value in values[1:]]
+
+    def float_nodes(self, t: Fraction, eta: Fraction, count: int, floor: Ball) -> FloatNodes | None:
+        """The parts' doubles, each times its share in M(t); a light part only widens the error."""
+        import numpy as np
+
+        values, error = np.zeros(count + 1, dtype=np.complex128), Ball(0)
+        with precision(_DOUBLE_BITS):
+            size = (-self.log_real(t)).exp()
+            weights = [share.ball() * part.log_real(t).exp() * size for share, part in self._parts]
+            rest = self._rest() * size
+        for weight, (_, part) in zip(weights, self._parts, strict=True):
+            if weight < UNIT:
+                error += weight.upper()
+                continue
+            nodes = part.float_nodes(t, eta, count, Ball(_LOWEST))
+            if nodes is None or not nodes.alive.all():
+                return None
+            values += rounded(weight) * nodes.values
+            error += weight.upper() * nodes.error
+        values += rounded(rest)
+        with precision(_DOUBLE_BITS):
+            error = (error + (4 * len(self._parts) + 8) * UNIT).upper()  # the shares sum to 1, and so no |φ| is above it
+        return FloatNodes(values, error, above(values, error, floor))
+
+    def node_cost(self, copies: int) -> float:
+        """That of the parts."""
+        return 10.0 + sum(part.node_cost(copies) for _, part in self._parts)
+
+    def at(self, t: Fraction, eta: Fraction, indices: Sequence[int]) -> list[ComplexBall]:
+        """The parts' sums, weighted."""
+        with precision(ctx.prec + _GUARD):
+            size = (-self.log_real(t)).exp()
+            values = [ComplexBall(self._rest() * size)] * len(indices)
+            for share, part in self._parts:
+                weight = share.ball() * part.log_real(t).exp() * size
+                values = [old + one * weight for old, one in zip(values, part.at(t, eta, indices), strict=True)]
+            return values
 
     def _log_weights(self, t: float) -> list[float]:
         """About ln of the parts' shares in M(t)."""

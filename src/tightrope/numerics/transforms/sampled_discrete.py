@@ -15,20 +15,19 @@ from typing import TYPE_CHECKING
 from flint import ctx
 
 from tightrope.errors import NotCertified
-from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
+from tightrope.numerics.balls import Ball, ball, between, precision
 from tightrope.numerics.exact import near
-from tightrope.numerics.transforms.float_lines import FloatNodes, above, exponential_sums
-from tightrope.numerics.transforms.transform import Transform, log_phases, power_sums, unit
+from tightrope.numerics.transforms.noise_sums import NoiseSumTransform
 
 if TYPE_CHECKING:
-    from tightrope.numerics.transforms.transform import Complexes, Floats
+    from tightrope.numerics.transforms.transform import Floats
 
 __all__ = ["SampledDiscreteNormalTransform"]
 
 _MOST_VALUES = 6000
 
 
-class SampledDiscreteNormalTransform(Transform):
+class SampledDiscreteNormalTransform(NoiseSumTransform):
     """The discrete Gaussian pair at a whole distance D, sampled at rate 0 < q < 1, or (``adding``) the reverse."""
 
     def __init__(self, variance: Fraction, shift: int, rate: Fraction, adding: bool) -> None:
@@ -42,10 +41,6 @@ class SampledDiscreteNormalTransform(Transform):
     def _power(self, t: Fraction) -> Fraction:
         return -t if self._adding else t + 1
 
-    def reverse_mass(self) -> Ball:
-        """1."""
-        return Ball(1)
-
     def _window(self, power: float, nats: float) -> tuple[int, int]:
         """The k that carry all but e^−nats of G(power)."""
         v, d, q = self._float
@@ -58,8 +53,8 @@ class SampledDiscreteNormalTransform(Transform):
             raise NotCertified("the sampled discrete Gaussian's transform", f"it has {high - low:.3g} values")
         return math.floor(low), math.ceil(high)
 
-    def _terms(self, t: Fraction) -> tuple[list[Ball], list[Ball], Ball]:
-        """Weights q_k·w_k^A and ln w_k for the k of a window, and a bound of what is beyond; not divided by S(0)."""
+    def terms(self, t: Fraction) -> tuple[list[Ball], list[Ball], Ball]:
+        """Weights q_k·w_k^A and ±ln w_k for the k of a window, and a bound of what is beyond; not divided by S(0)."""
         power = self._power(t)
         low, high = self._window(float(power), ctx.prec * math.log(2))
         logs = _logs(self._variance, self._shift, self._rate, low, high, ctx.prec)
@@ -77,46 +72,15 @@ class SampledDiscreteNormalTransform(Transform):
             if not ratio < 0.9:
                 raise NotCertified("the sampled discrete Gaussian's transform", "the window ends before its peak")
             beyond += weight * ratio / (1 - ratio)
-        return weights, logs, beyond.upper()
+        return weights, [-log for log in logs] if self._adding else logs, beyond.upper()
 
     def log_real(self, t: Fraction) -> Ball:
         """ln G."""
         if self._power(t) in (0, 1):
             return Ball(0)
         with precision(ctx.prec + 40):
-            return _sum(self._terms(t)) - _sum(
-                self._terms(Fraction(0) if self._adding else Fraction(-1))
-            )  # there w^A is 1
-
-    def line(self, t: Fraction, eta: Fraction, count: int) -> tuple[Ball, list[ComplexBall]]:
-        """Power sums of the tilted masses."""
-        with precision(ctx.prec + 40):
-            weights, angles, off = self._shares(t, eta)
-            phi = power_sums(weights, angles, count)
-            phi = [ComplexBall(1)] + [value + ComplexBall(off, off) for value in phi[1:]]
-            return self.log_real(t), phi
-
-    def _shares(self, t: Fraction, eta: Fraction) -> tuple[list[Ball], list[Ball], Ball]:
-        weights, logs, beyond = self._terms(t)
-        total, turn = sum(weights, Ball(0)), ball(-eta if self._adding else eta)
-        off = (2 * beyond / total).upper()  # of the numerator, and of what it is divided by
-        return [w / total for w in weights], [log * turn for log in logs], between(-off, off)
-
-    def at(self, t: Fraction, eta: Fraction, indices: Sequence[int]) -> list[ComplexBall]:
-        """The sum at each."""
-        with precision(ctx.prec + 40):
-            weights, angles, off = self._shares(t, eta)
-            pairs = list(zip(weights, angles, strict=True))
-            wide = ComplexBall(off, off)
-            return [sum((w * unit(a * k) for w, a in pairs), wide) if k else ComplexBall(1) for k in indices]
-
-    def float_nodes(self, t: Fraction, eta: Fraction, count: int, floor: Ball) -> FloatNodes | None:
-        """As a product of two matrices."""
-        with precision(100):
-            shares, angles, off = self._shares(t, eta)
-        values, error = exponential_sums(shares, angles, count)
-        error = (error + 2 * abs(off)).upper()
-        return FloatNodes(values, error, above(values, error, floor))
+            plain = self.terms(Fraction(0) if self._adding else Fraction(-1))  # there w^A is 1
+            return _sum(self.terms(t)) - _sum(plain)
 
     def node_cost(self, copies: int) -> float:  # noqa: ARG002
         """A row of a matrix product."""
@@ -159,16 +123,15 @@ class SampledDiscreteNormalTransform(Transform):
             result[near] = values
         return result
 
-    def float_line(self, t: float, eta: float, count: int) -> tuple[float, Complexes]:
-        """The same in floats."""
+    def float_shares(self, t: float) -> tuple[Floats, Floats]:
+        """The tilted masses."""
         import numpy as np
 
         power = -t if self._adding else t + 1
         logs, plain = self._float_terms(np.array([power]))
         exponents = power * logs + plain
         shares = np.exp(exponents - exponents.max())
-        shares /= shares.sum()
-        return float(self.log_floats([t])[0]), log_phases(shares, -logs if self._adding else logs, eta, count)
+        return shares / shares.sum(), -logs if self._adding else logs
 
     def largest(self) -> Ball | None:
         """−ln(1 − q) when adding; else unbounded."""

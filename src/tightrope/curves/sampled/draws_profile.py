@@ -1,0 +1,189 @@
+"""The profile of a product with samples with replacement: which multiplicities are kept depends on what is asked.
+
+What is beyond the last one counts as certain loss, so its chance must be far below δ. Of the others those that hardly
+change the moment E[e^{tL}] at the saddle t are counted as the next one that is kept. Either way δ is overstated, by a
+10⁻⁷th or so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TypeVar
+
+from tightrope.curves.engines.contour_profile import transforms
+from tightrope.curves.finite_pair import FinitePair
+from tightrope.curves.loss import Loss
+from tightrope.curves.profile import Profile, Witness
+from tightrope.curves.sampled.draws import MOST_BITS, DrawsPair, drawn_pairs, spread, with_counts
+from tightrope.curves.sampled.glued import Glued
+from tightrope.errors import NotCertified
+from tightrope.numerics.balls import Ball, precision
+from tightrope.numerics.bound import Bound
+from tightrope.numerics.contour.floats import saddle_start
+from tightrope.numerics.contour.integral import ContourSum
+from tightrope.numerics.exact import near
+
+__all__ = ["DrawsProfile"]
+
+Counts = tuple[tuple[int, ...], ...]
+Answer = TypeVar("Answer")
+_BEYOND = (24, 12)  # bits by which what is left out is below the value asked for; fewer where that proves nothing
+_ROUGH_BITS = 60
+_CHANGE = 2.0**-27  # of E[e^{tL}], by all multiplicities that are not kept
+_DEEPEST = 300.0  # nats: points with a smaller δ are asked alone
+_MOST_KEPT = 300
+_SPARE = 4  # bits: Chernoff's bound is above δ
+
+
+@dataclass(frozen=True, eq=False)
+class DrawsProfile(Profile):
+    """``evaluate`` gives the profile of a product without samples with replacement."""
+
+    loss: Loss
+    evaluate: Callable[[Loss], Profile]
+    _built: dict[Counts, Profile] = field(default_factory=dict)
+
+    def at(self, counts: Counts) -> Profile:
+        """The profile with these multiplicities kept, for each sample with replacement."""
+        if counts not in self._built:
+            pairs = drawn_pairs(self.loss)
+            self._built[counts] = self.evaluate(with_counts(self.loss, dict(zip(pairs, counts, strict=True))))
+        return self._built[counts]
+
+    def _copies(self) -> int:
+        return sum(n for _, n in self.loss.remove)
+
+    def _rough(self, bits: int) -> Loss:
+        """Powers of two only."""
+        counts = {pair: _doubled(pair.kept(bits)) for pair in drawn_pairs(self.loss)}
+        return with_counts(self.loss, counts)
+
+    def _counts(self, bits: int, t: float | None) -> Counts:
+        """The multiplicities that matter at the tilt t."""
+        copies = {pair: n for pair, n in self.loss.remove if isinstance(pair, DrawsPair)}
+        return tuple(_kept(pair, copies[pair], min(bits, 4 * MOST_BITS), t) for pair in drawn_pairs(self.loss))
+
+    def _tilt(self, epsilon: Fraction) -> tuple[float, float] | None:
+        """About ln δ, and the tilt there."""
+        try:
+            parts = transforms(self._rough(_ROUGH_BITS + self._copies().bit_length()).remove)
+            return None if parts is None else ContourSum(parts).chernoff(max(near(epsilon), 1e-12))
+        except NotCertified:
+            return None
+
+    def _tilt_for(self, delta: Fraction, bits: int) -> float | None:
+        try:
+            parts = transforms(self._rough(bits).remove)
+        except NotCertified:
+            return None
+        start = None if parts is None else saddle_start(parts, delta)
+        return None if start is None else -start[1]
+
+    def _tries(self, bits: int, t: float | None) -> list[Counts]:
+        """What to keep, with more and with fewer bits."""
+        found: list[Counts] = []
+        for extra in _BEYOND:
+            try:
+                found.append(self._counts(bits + extra, t))
+            except NotCertified:  # too many of them
+                continue
+        return found
+
+    def _first(self, tries: Sequence[Counts], ask: Callable[[Profile], Answer]) -> tuple[Counts, Answer]:
+        failure = NotCertified("a sample with replacement", "too many multiplicities count")
+        for counts in tries:
+            try:
+                return counts, ask(self.at(counts))
+            except NotCertified as wrong:
+                failure = wrong
+        raise failure
+
+    def find(self, epsilon: Fraction) -> Witness:
+        """What matters at about this δ."""
+        counts, witness = self._first(self._tries_at(epsilon), lambda profile: profile.find(epsilon))
+        return {**witness, "cut": [list(one) for one in counts]}
+
+    def _tries_at(self, epsilon: Fraction) -> list[Counts]:
+        found = self._tilt(epsilon)
+        level, t = found if found is not None else (-_ROUGH_BITS * math.log(2), None)
+        return self._tries(_bits(level) + self._copies().bit_length() + _SPARE, t)
+
+    def prove(self, epsilon: Fraction, witness: Witness) -> Ball:
+        """The proof of the product that was cut."""
+        counts = tuple(tuple(int(j) for j in one) for one in witness["cut"])
+        pairs = drawn_pairs(self.loss)
+        if len(counts) != len(pairs) or not all(_sound(pair, one) for pair, one in zip(pairs, counts, strict=False)):
+            raise NotCertified("a sample with replacement", f"it cannot be cut at {witness['cut']}")
+        return self.at(counts).prove(epsilon, witness)
+
+    def epsilon(self, delta: Fraction) -> tuple[Bound, Witness]:
+        """Cut where what is left out is far below delta; nearer where that proves nothing."""
+        counts, (bound, witness) = self._first(self._tries_for(delta), lambda profile: profile.epsilon(delta))
+        return bound, {**witness, "cut": [list(one) for one in counts]}
+
+    def _tries_for(self, delta: Fraction) -> list[Counts]:
+        bits = delta.denominator.bit_length() - delta.numerator.bit_length() + self._copies().bit_length()
+        return self._tries(bits, self._tilt_for(delta, bits + _BEYOND[1]))
+
+    def estimate(self, delta: Fraction) -> float:
+        """By the same product."""
+        return self._first(self._tries_for(delta)[-1:], lambda profile: profile.estimate(delta))[1]
+
+    def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
+        """One product for all, but for those far beyond the others."""
+        levels = {x: self._tilt(x) for x in (max(epsilons), *epsilons)} if epsilons else {}
+        shared = [x for x, found in levels.items() if found is not None and found[0] > -_DEEPEST]
+        values: dict[Fraction, Ball | None] = {}
+        if shared:
+            for counts in self._tries_at(max(shared))[:1]:
+                values.update(zip(shared, self.at(counts).deltas(shared), strict=True))
+        return [values[x] if values.get(x) is not None else self._delta(x) for x in epsilons]
+
+    def epsilons(self, deltas: Sequence[Fraction]) -> list[Bound | None]:
+        """One product for all."""
+        tries = self._tries_for(min(deltas))[:1] if deltas else []
+        found = self.at(tries[0]).epsilons(deltas) if tries else [None] * len(deltas)
+        return [self._epsilon(delta) if one is None else one for delta, one in zip(deltas, found, strict=True)]
+
+
+def _bits(level: float) -> int:
+    """−log₂ of e^level, rounded up."""
+    return math.ceil(min(max(-level / math.log(2), 0.0), 4.0 * MOST_BITS))
+
+
+def _doubled(last: int) -> tuple[int, ...]:
+    return (*(2**i for i in range((last - 1).bit_length())), last)
+
+
+def _sound(pair: DrawsPair, counts: tuple[int, ...]) -> bool:
+    rising = all(a < b for a, b in zip((0, *counts), counts, strict=False))
+    return 0 < len(counts) <= _MOST_KEPT and rising and counts[-1] <= pair.size
+
+
+def _kept(pair: DrawsPair, copies: int, bits: int, t: float | None) -> tuple[int, ...]:
+    """From the largest multiplicity down, those of which a change to the one above would be seen."""
+    if t is None or isinstance(pair.groups(1), FinitePair):
+        return spread(pair, bits)
+    last, rate = pair.kept(bits), pair.rate()
+    moments = []
+    for j in range(1, last + 1):
+        try:
+            transform = Glued(pair.groups(j), rate).transform()
+        except NotCertified:
+            transform = None
+        if transform is None:
+            return spread(pair, bits)
+        moments.append(math.exp(min(float(transform.log_floats([t])[0]), 700.0)))
+    with precision(64):
+        shares = [float((pair.weight(j) / rate.numerator * rate.denominator).mid()) for j in range(1, last + 1)]
+    found, left = [last], _CHANGE / copies
+    for j in range(last - 1, 0, -1):
+        change = shares[j - 1] * (moments[found[-1] - 1] - moments[j - 1])
+        if change <= left:
+            left -= change
+        else:
+            found.append(j)
+    return tuple(found[::-1])
