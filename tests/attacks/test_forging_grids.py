@@ -119,7 +119,7 @@ def test_another_plan_proves_the_same(name):
 
 
 @pytest.mark.parametrize(
-    "old, new, dearer",
+    ("old", "new", "dearer"),
     [
         ("* 10", "* 11", True),
         ("sigma=1)", "sigma=0.99)", True),

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from fractions import Fraction as F
+from fractions import Fraction
 
 import mpmath
 from mpmath import mpf
@@ -26,7 +26,7 @@ DIGITS = 40
 
 
 def exact(x):
-    return mpf(x.numerator) / x.denominator if isinstance(x, F) else mpf(x)
+    return mpf(x.numerator) / x.denominator if isinstance(x, Fraction) else mpf(x)
 
 
 def tail(z):
@@ -40,13 +40,16 @@ def normal_delta(mu, x):
     return tail(x / mu - mu / 2) - mpmath.exp(x) * tail(x / mu + mu / 2)
 
 
-def atoms(losses, masses, leak=F(0)):
-    return Atoms(tuple(Atom(real(F(x)), real(F(m))) for x, m in zip(losses, masses, strict=True)), real(F(leak)))
+def atoms(losses, masses, leak=Fraction(0)):
+    return Atoms(
+        tuple(Atom(real(Fraction(x)), real(Fraction(m))) for x, m in zip(losses, masses, strict=True)),
+        real(Fraction(leak)),
+    )
 
 
 def sum_of_atoms(parts):
     """Losses and masses of a product of atoms, and the chance that every loss is finite."""
-    total, finite = Counter({F(0): mpf(1)}), mpf(1)
+    total, finite = Counter({Fraction(0): mpf(1)}), mpf(1)
     for law, copies in parts:
         listed = [(atom.loss.rational, exact(atom.mass.rational)) for atom in law.listed]
         finite *= (1 - exact(law.leak.rational)) ** copies
@@ -75,13 +78,13 @@ def delta_around_atoms(finite_parts, normal_parts):
 
 def known(mechanism, x):
     """The answer of an exact route by residues, to its last digits."""
-    claim = tr.delta(mechanism, epsilon=F(x))
+    claim = tr.delta(mechanism, epsilon=Fraction(x))
     assert claim.upper - claim.lower <= 1e-12 * claim.upper
     return mpf((claim.upper + claim.lower) / 2)
 
 
 def normal(mu):
-    return NormalCells(real(F(mu)))
+    return NormalCells(real(Fraction(mu)))
 
 
 def cells_of(mechanism):
@@ -92,18 +95,18 @@ def cells_of(mechanism):
 
 def share(size, population):
     """Of samples with replacement that hold a record once, twice, …, if they hold it."""
-    rate = 1 - (1 - F(1, population)) ** size
-    once = F(1, population)
-    return rate, [F(math.comb(size, j)) * once**j * (1 - once) ** (size - j) / rate for j in range(1, size + 1)]
+    rate = 1 - (1 - Fraction(1, population)) ** size
+    once = Fraction(1, population)
+    return rate, [Fraction(math.comb(size, j)) * once**j * (1 - once) ** (size - j) / rate for j in range(1, size + 1)]
 
 
 def drawn():
     """Three records drawn with replacement from ten, noise that each moves by 1/2."""
     rate, shares = share(3, 10)
-    return MixtureCells([(real(s), GluedNormalCells(real(F(j, 2)), rate)) for j, s in enumerate(shares, 1)])
+    return MixtureCells([(real(s), GluedNormalCells(real(Fraction(j, 2)), rate)) for j, s in enumerate(shares, 1)])
 
 
-TENTH, FIFTH, ONE = F(1, 10), F(1, 5), real(F(1))
+TENTH, FIFTH, ONE = Fraction(1, 10), Fraction(1, 5), real(Fraction(1))
 LATTICE = atoms(["1/2", "-1/4", 0], ["3/10", "2/10", "5/10"])
 SCATTERED = atoms(["0.7123", "-0.31", "0.05"], ["3/10", "2/10", "4/10"], "1/10")
 RESPONSE = tr.RandomizedResponse(epsilon=1)

@@ -18,12 +18,10 @@ from tightrope.curves.renyi import KnownOrders, LinearRenyi
 from tightrope.curves.sampled.allocated import loss_of_allocation
 from tightrope.curves.shared_records import AllocatedRenyi, renyi_of_allocation
 from tightrope.mechanisms.gaussian import gaussian_mechanism_loss
-from tightrope.numerics.balls import Ball, ComplexBall, ball, precision, sharp
+from tightrope.numerics.balls import Ball, ball, precision, sharp
 from tightrope.numerics.mean_density import MeanDensity
 from tightrope.numerics.moments.allocated import allocation_cumulant
 from tightrope.numerics.real import real
-from tightrope.numerics.transforms.allocated import AllocatedTransform
-from tightrope.numerics.transforms.fixed_point import FixedPoint, turned_sums
 from tightrope.numerics.windowed.power import windowed_power
 
 F = Fraction
@@ -250,58 +248,6 @@ def test_no_epsilon_is_needed_from_the_total_variation_on():
     assert tr.epsilon(m, delta=F(at_zero.upper) / 2).lower > 0
 
 
-def exact_moment(mu, steps, s):
-    """E[Λ^{−s}]: one place in closed form; of two, half the sum is normal and half the difference enters by cosh."""
-    if steps == 1:
-        return exp(mu**2 * (s * s + s) / 2)
-    scale = exp(s * mu**2 / 2 + s * s * mu**2 / 4)
-    cuts = [-12, -6, -3, -1, 0, 1, 3, 6, 12]
-    return scale * quad(lambda d: exp(-d * d) / mp.sqrt(mp.pi) * mp.cosh(mu * d) ** (-s), cuts)
-
-
-@pytest.mark.parametrize(
-    ("mu", "steps", "t"), [("1", 1, 3), ("0.5", 1, 40), ("3", 1, "0.25"), ("1", 2, 8), ("0.5", 2, 30)]
-)
-def test_complex_moments(mu, steps, t):
-    eta, found = F(t) / 5 + F(1, 3), AllocatedTransform(real(F(mu)), steps)
-    with mp.workdps(30):
-        real_moment = exact_moment(mpf(mu), steps, mpf(t))
-        with precision(80):
-            log_moment, phi = found.line(F(t), eta, 12)
-            assert abs(log_moment.mid() - Ball(str(log(real_moment)))) < Ball(2) ** -70
-        for k in (1, 5, 12):
-            truth = exact_moment(mpf(mu), steps, mp.mpc(t, k * mpf(eta.numerator) / eta.denominator)) / real_moment
-            with precision(80):
-                assert abs(phi[k].real.mid() - Ball(str(truth.real))) < Ball(2) ** -70
-                assert abs(phi[k].imag.mid() - Ball(str(truth.imag))) < Ball(2) ** -70
-            y = eta * k
-            with precision(60):
-                assert Ball(str(abs(truth))) <= found.decay(F(t), y) * (1 + Ball(2) ** -40)  # equal for one place
-
-
-def test_moments_are_enclosed_everywhere():
-    """Balls at few bits, at negative and at fractional tilts contain or bound what they stand for."""
-    one = AllocatedTransform(real(1), 1)  # here ln E[W^{−t}] = t(t + 1)/2
-    with precision(30):
-        assert one.log_real(F(7, 3)).upper() >= ball(F(7, 3) * F(10, 3) / 2)
-        assert one.log_real(F(-5, 2)).contains(ball(F(5, 2) * F(3, 2) / 2))
-        assert one.log_real(F(-1, 2)).contains(ball(F(-1, 8)))
-        assert one.log_real(F(-3)).contains(ball(F(3)))
-        assert not one.log_real(F(-100)).is_finite()
-    with pytest.raises(tr.NotCertified):
-        one.line(F(0), F(1), 3)
-    few = AllocatedTransform(real(1), 10)
-    with precision(80):
-        log_moment, phases = few.float_line(3.0, 1.0, 4)
-        assert math.isclose(log_moment, float(few.line(F(3), F(0), 0)[0].mid()), rel_tol=1e-12)
-        assert phases[0] == 0
-        assert phases[4].real < 0
-    assert few.cost(3.0, 1.0, 40, 80) > 0
-    for wrong in ((real(F(1, 10**8)), 10), (real(100), 10), (real(1), 10**16)):
-        with pytest.raises(tr.NotCertified):
-            AllocatedTransform(*wrong)
-
-
 def test_both_directions_in_balls():
     law = loss_of_allocation(gaussian_mechanism_loss(tr.Gaussian(2)), 50)
     remove, add = (parts[0][0] for parts in law.directions)
@@ -336,19 +282,15 @@ def test_very_many_places_agree_with_fewer():
         assert adding.call(ball(F(2))) < Ball(2) ** -1000
 
 
-def test_rounded_sums_of_products():
-    """Whole numbers over a power of 2 against plain sums, and sums along a circle."""
-    with precision(100):
-        numbers = [ComplexBall(Ball(1) / (3 + i), Ball(-1) / (7 + i)) for i in range(5)]
-        row = [ComplexBall(0, Ball(i) / 3).exp() for i in range(9)]
-        for j, found in enumerate(FixedPoint(numbers).correlated(row)):
-            plain = sum((n * row[i + j] for i, n in enumerate(numbers)), ComplexBall(0))
-            assert found.overlaps(plain)
-            assert found.real.rad() < 1e-27
-        for k, found in enumerate(turned_sums(numbers, Ball(1) / 3, 6)):
-            assert found.overlaps(
-                sum((n * ComplexBall(0, Ball(i * k) / 3).exp() for i, n in enumerate(numbers)), ComplexBall(0))
-            )
+def test_many_deltas_share_a_contour():
+    m = tr.Gaussian(1).allocated(30) * 2
+    lower, upper = tr.profile(m).epsilon([1e-3, 1e-5, 1e-7, 0.9])
+    assert list(upper[:3]) == sorted(upper[:3])
+    assert upper[3] == 0
+    assert math.isclose(upper[1], tr.epsilon(m, delta=1e-5).upper, rel_tol=1e-10)
+    assert all(low <= high for low, high in zip(lower, upper, strict=True))
+    found = tr.calibrate(lambda sigma: tr.Gaussian(sigma).allocated(30), epsilon=1, delta=1e-6)
+    assert found.claim.upper <= 1
 
 
 @pytest.mark.parametrize("copies", [1, 3, 64])

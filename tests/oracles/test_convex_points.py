@@ -118,3 +118,15 @@ def test_a_place_is_kept_once():
     assert points.places == [0.5]
     assert points.radii[0] > 1e-4
     assert next_places(points, 0.3, 0.2, late=False)  # one point alone asks for both sides
+
+
+def test_a_curve_that_only_falls_is_followed():
+    """All points on one side: the last line and a·u still enclose the minimum, and the next place is further out."""
+    points = ConvexPoints()
+    for x in (-3.0, -2.5, -2.0):
+        added(points, profile(1), x, 1e-12)
+    low, high = ends(points, Fraction(1, 100))
+    assert low <= missed_by_normals(1, 0.01) <= high
+    further = next_places(points, points.heights[-1], 0.01, late=False)
+    assert further
+    assert all(x > -2.0 for x in further)

@@ -106,7 +106,7 @@ def exp_error(x):
         return float(max(abs(mpmath.mpf(float(a)) / b - 1) for a, b in zip(exponentials(x), exact, strict=True)))
 
 
-@pytest.mark.parametrize("low, high", RANGES)
+@pytest.mark.parametrize(("low", "high"), RANGES)
 def test_exponentials_are_off_by_less_than_proved(low, high):
     x = np.random.default_rng(3).uniform(low, high, 3000)
     assert exp_error(x) < EXP_ERROR / 2

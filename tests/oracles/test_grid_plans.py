@@ -2,7 +2,7 @@
 
 import math
 import random
-from fractions import Fraction as F
+from fractions import Fraction
 
 import pytest
 from grid_cases import atoms, delta_around_atoms, normal
@@ -22,11 +22,11 @@ ROUNDING = mpf(10) ** -25  # of the truth
 def random_law(rng):
     """Up to three atoms, some with a leak; losses are raised until Q has no more than 1."""
     count, leak = rng.randint(1, 3), rng.choice([0, 0, rng.randint(1, 30)])
-    losses = [F(rng.randint(-400, 400), rng.choice([100, 101, 128])) for _ in range(count)]
+    losses = [Fraction(rng.randint(-400, 400), rng.choice([100, 101, 128])) for _ in range(count)]
     weights = [rng.randint(1, 100) for _ in range(count)]
-    masses = [F(weight, sum(weights) + leak) for weight in weights]
+    masses = [Fraction(weight, sum(weights) + leak) for weight in weights]
     under_q = sum(float(mass) * math.exp(-loss) for mass, loss in zip(masses, losses, strict=True))
-    raised = F(math.ceil(max(math.log(under_q), 0) * 64) + 1, 64)
+    raised = Fraction(math.ceil(max(math.log(under_q), 0) * 64) + 1, 64)
     return atoms([loss + raised for loss in losses], masses, 1 - sum(masses))
 
 
@@ -34,7 +34,7 @@ def random_product(rng):
     """Parts, δ as a function of ε, and about the largest sum."""
     finite = [(random_law(rng), rng.choice([1, 2, 4])) for _ in range(rng.choice([0, 1, 1, 2]))]
     number = rng.choice([0, 1, 2]) if finite else rng.choice([1, 2])
-    smooth = [(normal(F(rng.randint(1, 300), 100)), rng.choice([1, 2, 7, 40])) for _ in range(number)]
+    smooth = [(normal(Fraction(rng.randint(1, 300), 100)), rng.choice([1, 2, 7, 40])) for _ in range(number)]
     width = sum(k * max(abs(float(atom.loss.rational)) for atom in law.listed) for law, k in finite)
     variance = sum(k * float(law.mu.rational) ** 2 for law, k in smooth)
     return [*finite, *smooth], delta_around_atoms(finite, smooth), width + variance / 2 + 6 * math.sqrt(variance)
@@ -42,7 +42,7 @@ def random_product(rng):
 
 def dyadic(x, bits):
     mantissa, exponent = math.frexp(x)
-    return F(max(1, int(mantissa * 2**bits))) * F(2) ** (exponent - bits)
+    return Fraction(max(1, int(mantissa * 2**bits))) * Fraction(2) ** (exponent - bits)
 
 
 def random_plan(rng, parts, width):
@@ -57,8 +57,8 @@ def random_plan(rng, parts, width):
     tilt = dyadic(math.exp(rng.choice([rng.uniform(-5, 5), rng.uniform(-1, 2)])), rng.randint(1, 6))
     least = sum(lattice.first * copies for lattice, (_, copies) in zip(lattices, parts, strict=True))
     start = rng.choice([least, rng.randint(-2 * length, 2 * length), int(rng.uniform(-1, 1) * width / step)])
-    above = tilt * (1 + F(rng.randint(1, 3000), 997))
-    below = tilt - F(rng.randint(1, 3000), 997) * rng.choice([1, tilt])
+    above = tilt * (1 + Fraction(rng.randint(1, 3000), 997))
+    below = tilt - Fraction(rng.randint(1, 3000), 997) * rng.choice([1, tilt])
     return GridPlan(tuple(lattices), tilt, start, length, above, below, rng.random() < 0.5)
 
 

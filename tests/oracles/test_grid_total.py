@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import replace
-from fractions import Fraction as F
+from fractions import Fraction
 from functools import cache
 
 import numpy as np
@@ -13,7 +13,7 @@ from mpmath import mpf
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, lower_float, upper_float
 from tightrope.numerics.grid.cells import Atom, Atoms, CellLaw
-from tightrope.numerics.grid.lattice_laws import Lattice, greater_law, merged_law, split_law
+from tightrope.numerics.grid.lattice_laws import Lattice, greater_law, merged_law, split_law, uneven
 from tightrope.numerics.grid.search import GridDirection
 from tightrope.numerics.grid.total import GridPlan, GridSum
 from tightrope.numerics.real import Real, real
@@ -67,7 +67,7 @@ class Scaled(CellLaw):
         )
 
 
-@pytest.mark.parametrize("p, q", [(1 + 1e-6, 1), (1 - 1e-6, 1), (1, 1 + 1e-6), (1, 1 - 1e-6)])
+@pytest.mark.parametrize(("p", "q"), [(1 + 1e-6, 1), (1 - 1e-6, 1), (1, 1 + 1e-6), (1, 1 - 1e-6)])
 @pytest.mark.parametrize("name", ["normal", "two normals"])
 def test_a_millionth_of_a_mass_is_seen(name, p, q):
     parts, x, _, _ = CASES[name]
@@ -84,19 +84,19 @@ def test_a_forgotten_step_is_seen():
     assert ends(fewer.grid(fewer.planned(x)), x)[1] < delta
 
 
-PLAN = GridPlan((Lattice(F(1, 64), -200, 300),), F(3, 2), -400, 2048, F(2), F(1))
+PLAN = GridPlan((Lattice(Fraction(1, 64), -200, 300),), Fraction(3, 2), -400, 2048, Fraction(2), Fraction(1))
 PARTS = ((normal(1), 3),)
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        {"tilt": F(0)},
-        {"tilt": F(-1)},
-        {"tilt": F(1, 3)},
-        {"tilt": F(3)},  # above the tilt above
-        {"above": F(3, 2)},
-        {"below": F(3, 2)},
+        {"tilt": Fraction(0)},
+        {"tilt": Fraction(-1)},
+        {"tilt": Fraction(1, 3)},
+        {"tilt": Fraction(3)},  # above the tilt above
+        {"above": Fraction(3, 2)},
+        {"below": Fraction(3, 2)},
         {"length": 1000},
         {"length": 1},
         {"length": 2**20},
@@ -104,14 +104,14 @@ PARTS = ((normal(1), 3),)
         {"start": 2**30},
         {"lattices": ()},
         {"lattices": PLAN.lattices * 2},
-        {"lattices": (Lattice(F(1, 63), -200, 300),)},
-        {"lattices": (Lattice(F(0), -200, 300),)},
-        {"lattices": (Lattice(F(-1, 64), -200, 300),)},
-        {"lattices": (Lattice(F(1, 64), 5, 4),)},
-        {"lattices": (Lattice(F(1, 64), 2**52, 2**52 + 5),)},
-        {"lattices": (Lattice(F(2**52 + 1, 2**58), -200, 300),)},
-        {"lattices": (Lattice(F(1, 2**1100), 0, 5),)},
-        {"lattices": (Lattice(F(2**1100), 0, 5),)},
+        {"lattices": (Lattice(Fraction(1, 63), -200, 300),)},
+        {"lattices": (Lattice(Fraction(0), -200, 300),)},
+        {"lattices": (Lattice(Fraction(-1, 64), -200, 300),)},
+        {"lattices": (Lattice(Fraction(1, 64), 5, 4),)},
+        {"lattices": (Lattice(Fraction(1, 64), 2**52, 2**52 + 5),)},
+        {"lattices": (Lattice(Fraction(2**52 + 1, 2**58), -200, 300),)},
+        {"lattices": (Lattice(Fraction(1, 2**1100), 0, 5),)},
+        {"lattices": (Lattice(Fraction(2**1100), 0, 5),)},
     ],
 )
 def test_plans_that_do_not_fit_are_refused(change):
@@ -121,18 +121,18 @@ def test_plans_that_do_not_fit_are_refused(change):
 
 def test_laws_of_one_plan_share_a_step():
     with pytest.raises(NotCertified):
-        GridSum(PARTS * 2, replace(PLAN, lattices=(*PLAN.lattices, Lattice(F(1, 32), 0, 5))))
+        GridSum(PARTS * 2, replace(PLAN, lattices=(*PLAN.lattices, Lattice(Fraction(1, 32), 0, 5))))
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        {"lattices": (Lattice(F(1, 64), 60000, 60300),)},  # e^x is no float
-        {"lattices": (Lattice(F(1, 64), -6400, -6300),)},  # nothing is there
-        {"tilt": F(2**12), "above": F(2**13)},
-        {"above": F(10**6)},
-        {"below": F(-(10**6))},
-        {"above": F(10) ** 400},
+        {"lattices": (Lattice(Fraction(1, 64), 60000, 60300),)},  # e^x is no float
+        {"lattices": (Lattice(Fraction(1, 64), -6400, -6300),)},  # nothing is there
+        {"tilt": Fraction(2**12), "above": Fraction(2**13)},
+        {"above": Fraction(10**6)},
+        {"below": Fraction(-(10**6))},
+        {"above": Fraction(10) ** 400},
     ],
 )
 def test_grids_beyond_floats_are_refused(change):
@@ -150,7 +150,9 @@ def test_sums_below_the_window_count():
     law = atoms(["1.0099"], [1])
     delta = delta_around_atoms([(law, 100)], [])(100.5)
     for tilt in (1, 3, 10, 30):
-        plan = GridPlan((Lattice(F(1), 1, 2),), F(tilt), 101, 64, F(tilt + 1), F(tilt - 1, 2))
+        plan = GridPlan(
+            (Lattice(Fraction(1), 1, 2),), Fraction(tilt), 101, 64, Fraction(tilt + 1), Fraction(tilt - 1, 2)
+        )
         low, high = ends(GridSum([(law, 100)], plan), 100.5)
         assert low <= delta <= high
 
@@ -158,7 +160,7 @@ def test_sums_below_the_window_count():
 def test_laws_above_all_points_are_certain_loss():
     law = atoms([-2, 3], ["1/50", "49/50"])
     delta = delta_around_atoms([(law, 2)], [])
-    plan = GridPlan((Lattice(F(1), -3, -1),), F(1), -6, 8, F(2), F(1, 2))
+    plan = GridPlan((Lattice(Fraction(1), -3, -1),), Fraction(1), -6, 8, Fraction(2), Fraction(1, 2))
     for split in (False, True):
         grid = GridSum([(law, 2)], replace(plan, split=split))
         for x in (0.0, 0.5, 2.0, 10.0):
@@ -171,7 +173,9 @@ def test_sums_that_were_cut_count():
     """Where e^−x would be no float the sums are cut; here nearly all of them are there."""
     parts = [(normal(3), 200)]
     delta = delta_around_atoms([], parts)
-    grid = GridSum(parts, GridPlan((Lattice(F(1), -30, 60),), F(1, 8), 0, 2048, F(1, 4), F(0)))
+    grid = GridSum(
+        parts, GridPlan((Lattice(Fraction(1), -30, 60),), Fraction(1, 8), 0, 2048, Fraction(1, 4), Fraction(0))
+    )
     for x in (0.0, 300.0, 500.0, 595.0, 700.0, 1000.0):
         low, high = ends(grid, x)
         assert low <= delta(x) <= high
@@ -210,9 +214,20 @@ def test_a_slack_is_paid_by_both_sides():
 
 def test_an_atom_whose_place_is_not_known_is_refused():
     loss = Real(None, lambda: Ball(0).union(Ball(1)))
-    law = Atoms((Atom(loss, real(F(1))),))
+    law = Atoms((Atom(loss, real(Fraction(1))),))
     with pytest.raises(NotCertified, match="place"):
         GridDirection(((law, 2),)).grid(PLAN)
+
+
+def test_which_laws_are_split():
+    class Everywhere(Atoms):
+        scattered = True
+
+    lattice = Lattice(Fraction(1, 8), -8, 8)
+    assert not uneven(atoms(["1/2", "-1/4"], ["1/2", "1/2"]), lattice)
+    assert not uneven(atoms(["0.5001", "7.77", "-3.33"], ["1/2", "1/4", "1/4"]), lattice)  # near a point, or outside
+    assert uneven(atoms(["0.55"], [1]), lattice)
+    assert uneven(Everywhere(atoms(["1/2"], [1]).listed), lattice)
 
 
 def hockey_stick(law, x):
@@ -223,9 +238,9 @@ def hockey_stick(law, x):
 
 
 @pytest.mark.parametrize("x", [0.0, 0.3, 1.0, 1.7, 2.5, 4.0])
-@pytest.mark.parametrize("first, last", [(-40, 60), (-8, 8), (3, 5), (0, 0)])
+@pytest.mark.parametrize(("first", "last"), [(-40, 60), (-8, 8), (3, 5), (0, 0)])
 def test_one_step_on_both_sides(x, first, last):
-    """The three laws of one step, atoms at, near, above and below the points: more, less, and less but for splitting."""
+    """The laws of one step, atoms at, near, above and below the points: more, less, and less but for splitting."""
     laws = [
         (normal(1), delta_around_atoms([], [(normal(1), 1)])),
         *(
@@ -239,7 +254,7 @@ def test_one_step_on_both_sides(x, first, last):
             )
         ),
     ]
-    lattice = Lattice(F(1, 8), first, last)
+    lattice = Lattice(Fraction(1, 8), first, last)
     for law, delta in laws:
         value = float(delta(x))
         assert hockey_stick(greater_law(law, lattice), x) >= value * (1 - 1e-12)

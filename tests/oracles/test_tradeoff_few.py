@@ -9,11 +9,16 @@ import numpy as np
 import pytest
 
 import tightrope as tr
+from tightrope.accounting.facts import fact
 from tightrope.accounting.law_tradeoff import tradeoffs_of
+from tightrope.curves.directions import _few
 from tightrope.curves.engines.even_direction import EvenDirection
+from tightrope.curves.engines.windowed_direction import WindowedDirection
 from tightrope.curves.loss import Loss
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, precision
+from tightrope.numerics.real import real
+from tightrope.numerics.windowed.total import WindowedSum
 
 NORMAL = NormalDist()
 PANELS = 150
@@ -150,6 +155,20 @@ def test_heavy_and_mixed_steps_are_enclosed():
     assert 0.9 < whole.lower <= whole.upper <= 0.95
 
 
+def test_allocation_beside_other_parts():
+    """Both directions of each part are told apart: the whole misses no more than either part."""
+    parts = [tr.Gaussian(2).allocated(10), tr.Gaussian(2).poisson("0.1") * 3]
+    whole = parts[0] + parts[1]
+    missed = tr.tradeoff(whole, "0.05")
+    assert missed.lower <= min(tr.tradeoff(part, "0.05").upper for part in parts)
+    assert 1 - missed.upper - 0.05 <= tr.delta(whole, 0).upper
+    assert missed.upper - missed.lower < 1e-8
+    other = tr.Gaussian(2).allocated(10) + tr.Laplace(2).poisson("0.1") * 3
+    found = tr.tradeoff(other, "0.05")
+    assert found.lower <= tr.tradeoff(parts[0], "0.05").upper
+    assert found.lower < found.upper  # no contour takes both parts
+
+
 def test_draws_with_replacement_cost_more_than_without():
     base = tr.Gaussian(4, sensitivity=2)
     drawn = tr.tradeoff(base.with_replacement(10, 1000) * 20, "0.05")
@@ -159,6 +178,25 @@ def test_draws_with_replacement_cost_more_than_without():
 
 def test_a_loss_out_of_reach_has_no_tradeoff():
     assert tradeoffs_of(Loss(()), []) == []
+
+
+def test_the_slow_way_answers_a_few_points():
+    deltas = _few(fact(tr.Gaussian(1), Loss).curve)
+    first = deltas([Fraction(i, 10) for i in range(5)])
+    assert None not in first
+    assert sum(value is None for value in deltas([Fraction(i, 7) for i in range(1, 6)])) == 4
+    assert deltas([Fraction(1)]) == [None]
+
+
+def test_little_noise_needs_narrow_stretches():
+    """Where a wide stretch is out of reach a narrow one may be had, and else nothing."""
+    steps = WindowedSum(real(10), Fraction(1, 100), 20)
+    removing, adding = WindowedDirection(steps, False), WindowedDirection(steps, True)
+    one = tr.delta(tr.Gaussian("0.1").poisson("0.01") * 20, 4)
+    value = removing.deltas([Fraction(4)])[0]
+    assert value.lower() <= one.upper
+    assert value.upper() >= one.lower
+    assert adding.deltas([Fraction(0)]) == [None]
 
 
 class Contours:

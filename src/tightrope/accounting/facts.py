@@ -164,7 +164,8 @@ def _of_sample(mechanism: Poisson | WithoutReplacement) -> Facts:
     if isinstance(mechanism, WithoutReplacement) or mechanism.relation == "add-remove":
         return known
     known = _for_group(known, 2, name)  # replacing a record is removing one and adding one
-    result = sampling.exchanged(curves, mechanism.rate)
+    stated = mechanism.part.notion if isinstance(mechanism.part, Stated) else None
+    result = sampling.exchanged(curves, mechanism.rate, stated)
     if result is not None:  # a known law of the base has a pair of its own under replace
         known[Loss] = _sampled(base, result, name)
         sharpen_renyi(known)

@@ -27,7 +27,7 @@ from tightrope.curves.sampled.attained import loss_attained_without_replacement
 from tightrope.curves.sampled.clones import one_shuffle
 from tightrope.curves.sampled.draws import drawn_rates, loss_attained_with_replacement, nothing_sharper
 from tightrope.curves.sampled.exchanged import loss_attained_by_poisson_replacement
-from tightrope.curves.sampled.shuffled_count import cells_told, loss_attained_by_shuffling
+from tightrope.curves.sampled.shuffled_count import loss_attained_by_shuffling
 from tightrope.curves.shared_records import loss_attained_by_sharing, sharing_cuts
 from tightrope.mechanisms.base import Mechanism
 from tightrope.mechanisms.batches import Allocated, ShuffledBatches
@@ -284,5 +284,5 @@ def _attained_by_sample(
 def _attained_by_shuffling(part: Shuffled, times: int) -> tuple[Loss, tuple[Step, ...]] | None:
     """One user among others who all hold the second datum, on a base whose own law is attained."""
     base = _attained_law(part.part)
-    law = None if base is None else loss_attained_by_shuffling(base.curve, part.users, cells_told(part.users, times))
+    law = None if base is None else loss_attained_by_shuffling(base.curve, part.users, times)
     return None if base is None or law is None else (law, (*base.steps, _line(loss_attained_by_shuffling, part)))

@@ -16,7 +16,11 @@ from tightrope.curves.pair import Pair
 from tightrope.curves.pure import Pure
 from tightrope.curves.renyi import Renyi
 from tightrope.curves.sampled.draws import DrawsPair, drawn_rates
-from tightrope.curves.sampled.exchanged import loss_of_poisson_replacement, loss_of_poisson_replacement_by_quantiles
+from tightrope.curves.sampled.exchanged import (
+    loss_of_poisson_replacement,
+    loss_of_poisson_replacement_by_quantiles,
+    loss_of_poisson_replacement_of_guarantees,
+)
 from tightrope.curves.sampled.glued import glued_loss
 from tightrope.curves.sampled.poisson import poisson_loss, single
 from tightrope.curves.whole_orders import PoissonRenyi, WithoutReplacementRenyi
@@ -67,11 +71,12 @@ def sampled(base: dict[type, Any], mechanism: Poisson | WithoutReplacement) -> I
         yield Sampled(Renyi, Renyi, renyi_rule, renyi_rule(base[Renyi], rate, pure_epsilon))
 
 
-def exchanged(base: dict[type, Any], rate: Fraction) -> Sampled | None:
-    """The law of a Poisson sample under replace, by the first theorem that knows it."""
+def exchanged(base: dict[type, Any], rate: Fraction, stated: type | None) -> Sampled | None:
+    """The law of a Poisson sample under replace, by the first theorem that knows it; ``stated``: all that is known."""
     if Loss not in base:
         return None
-    for rule in (loss_of_poisson_replacement, loss_of_poisson_replacement_by_quantiles):
+    rest = loss_of_poisson_replacement_of_guarantees if stated is Pure else loss_of_poisson_replacement_by_quantiles
+    for rule in (loss_of_poisson_replacement, rest):
         law = rule(base[Loss], rate)
         if law is not None:
             return Sampled(Loss, Loss, rule, law)

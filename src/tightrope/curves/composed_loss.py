@@ -24,7 +24,7 @@ from tightrope.curves.profile import DirectProfile, Profile
 from tightrope.curves.sampled.allocated import allocated_profile, has_allocation
 from tightrope.curves.sampled.draws import has_draws
 from tightrope.curves.sampled.draws_profile import DrawsProfile
-from tightrope.curves.sampled.glued import split_glued_profile
+from tightrope.curves.sampled.glued import few_mixtures, split_glued_profile
 from tightrope.curves.ways import Way, Ways
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball
@@ -147,6 +147,8 @@ def _by_contour(c: Loss) -> Profile:
         return Ways((blurred, grid, split, windowed, contour, long))
     if few(c):
         return Ways((windowed, grid, contour, split, blurred, long))
+    if few_mixtures(c):
+        return Ways((grid, contour, split, blurred, windowed, long))
     first = (windowed, contour) if rare(c) else (contour, windowed)
     return Ways((*first, split, blurred, grid, long))
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 
 from tightrope.curves.composed_loss import loss_has_profile
@@ -13,6 +15,7 @@ from tightrope.curves.engines.windowed_profile import rare, windowed_directions
 from tightrope.curves.loss import Loss
 from tightrope.curves.profile import within_unit
 from tightrope.curves.revealed import Revealed
+from tightrope.curves.sampled.allocated import allocated_profile, has_allocation
 from tightrope.curves.sampled.draws import cut_draws, has_draws
 from tightrope.curves.sampled.glued import Glued, split_glued_profile
 from tightrope.errors import NotCertified
@@ -47,7 +50,8 @@ class _Ways:
     def __init__(self, loss: Loss, number: int, windowed: Deltas | None) -> None:
         self._more = _ways(loss, number, windowed)
         self._made: list[Deltas] = []
-        self._slow = _few(Loss(loss.directions[number]))  # a law taken to be its own reverse has one direction only
+        # A law taken to be its own reverse has one direction only; an allocation must not be taken so.
+        self._slow = None if has_allocation(loss) else _few(Loss(loss.directions[number]))
         self._any = False
 
     def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
@@ -66,12 +70,17 @@ class _Ways:
         for way in self._more:
             self._made.append(way)
             yield way
-        if not self._any:
+        if self._slow is not None and not self._any:
             yield self._slow
 
 
 def _ways(loss: Loss, number: int, windowed: Deltas | None) -> Iterator[Deltas]:
     parts = loss.directions[number]
+    if has_allocation(loss):
+        with suppress(NotCertified):  # the whole loss says which of its parts are their own reverse
+            whole = allocated_profile(loss)
+            yield replace(whole, sides=(whole.sides[number],)).deltas
+        return
     try:
         known = transforms(parts)
     except NotCertified:  # a part is out of the reach of its transform

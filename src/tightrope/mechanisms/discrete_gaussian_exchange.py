@@ -8,7 +8,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from tightrope.curves.sampled.ruled import RuledPair
-from tightrope.numerics.balls import INFINITY, Ball, ball, between
+from tightrope.numerics.balls import Ball, between
 from tightrope.numerics.discrete_exchange import exchange_masses, exchange_thresholds
 from tightrope.numerics.real import UNBOUNDED, Real
 from tightrope.numerics.transforms.exchanged_discrete import ExchangedDiscreteNormalTransform
@@ -50,7 +50,7 @@ class DiscreteGaussianExchange(RuledPair):
 
     def tail(self, x: Ball) -> Ball:
         """P[L > x]; if x may lie on either side of an atom, both values are enclosed."""
-        if not x.is_finite() or x.contains(0) and not x == 0:
+        if not x.is_finite() or (x.contains(0) and not x.is_zero()):
             return Ball(0) if x > 0 else Ball(1) if x < 0 else between(Ball(0), Ball(1))
         starts = self._starts(abs(x))
         first, last = self._masses(starts[0]), self._masses(starts[-1])

@@ -10,7 +10,7 @@ from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, precision
 from tightrope.numerics.discrete_normal import mass, tail
 
-__all__ = ["exchange_masses", "exchange_thresholds"]
+__all__ = ["exchange_masses", "exchange_thresholds", "mass_at_zero"]
 
 _GUARD = 64
 _MOST_BITS = 4000
@@ -44,3 +44,13 @@ def exchange_thresholds(variance: Fraction, shift: int, rate: Fraction, x: Ball)
     if ends[0] is None or ends[1] is None:
         raise NotCertified("an exchanged record's loss", "ε is beyond all reach")
     return range(int(ends[0]) + 1, int(ends[1]) + 2)
+
+
+def mass_at_zero(variance: Fraction, shift: int, rate: Fraction, glued: bool) -> Ball:
+    """What P has at loss 0 on a Poisson sample; or (``glued``) on one of a fixed size, where the losses of N(D) against
+    N(0) above 0 are glued to their mirror image."""
+    q, whole = ball(rate), mass(variance, Fraction(0))
+    if not glued:
+        return (1 + q * (-ball(Fraction(shift**2) / (2 * variance))).expm1()) / whole
+    above, not_below = tail(variance, shift // 2 + 1) / whole, tail(variance, (shift + 1) // 2) / whole
+    return 1 - (2 - q) * above - q * (1 - not_below)

@@ -24,7 +24,7 @@ def remembered(compute: Callable[[], Ball]) -> Real:
         if value is None:
             value = compute()
             while len(found) >= _KEPT:
-                found.pop(next(iter(found), None), None)  # another thread may have been quicker
+                del found[next(iter(found))]
             found[bits] = value
         return value
 

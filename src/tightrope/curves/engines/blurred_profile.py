@@ -165,7 +165,9 @@ def _other(total: BlurredSum, epsilon: Fraction, witness: Witness) -> Ball:
 
 
 def blurred_profile(loss: Loss) -> BlurredProfile | None:
-    """The blurred contour of each direction; None when a part has no transform."""
+    """The blurred contour of each direction; None when a part has no transform, or none in doubles."""
     sums = [transforms(parts) for parts in loss.directions]
+    if any(math.isinf(transform.node_cost(n)) for parts in sums if parts is not None for transform, n in parts):
+        return None
     known = [BlurredSum(parts) for parts in sums if parts is not None]
     return BlurredProfile(tuple(known)) if len(known) == len(sums) else None

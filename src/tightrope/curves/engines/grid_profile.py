@@ -80,7 +80,7 @@ class GridProfile(Profile):
 
     def prove(self, epsilon: Fraction, witness: Witness) -> Ball:
         """The larger of both directions, each between the ends of its grid."""
-        if "distance" in witness:
+        if "distance" in witness and epsilon >= 0:
             return Ball(0).union(sharp(self.distance.ball, bits=40))
         worse = int(witness["direction"])
         if not 0 <= worse < len(self.directions) or epsilon < 0:
@@ -125,30 +125,28 @@ class GridProfile(Profile):
 
     def _nearby(self, epsilon: Fraction, witness: Witness, close: float) -> Ball | None:
         """δ by grids that were made for another ε, if that is good enough."""
-        if not witness["other"] and len(self.directions) > 1 and not self._one_left(epsilon):
-            return None
         value = self.prove(epsilon, witness)
         with precision(64):
             slope = 1 + float(witness.get("tilt", 0)) * float(epsilon)
             return value if value.rad() <= value.mid() * close * slope else None
 
-    def _one_left(self, epsilon: Fraction) -> bool:
-        """Whether one direction alone matters."""
-        return sum(not self._beyond(i, epsilon) for i in range(len(self.directions))) <= 1
+    def _worse(self, goal: float) -> int:
+        """The direction that seems to need the larger ε. One without losses that large may have no grid there."""
+        found = [0.0]
+        if len(self.directions) > 1:
+            found = [_rough_epsilon(direction, goal) for direction in self.directions]
+        return max(range(len(found)), key=lambda i: found[i])
 
     def epsilon(self, delta: Fraction) -> tuple[Bound, Witness]:
         """Solve on ever finer grids; each end is proved where it is returned."""
         with precision(160):
             leak = sharp(self.leak.ball)
-            if leak >= ball(delta):
+            if self.leak.rational == delta or leak >= ball(delta):  # no ball can tell a number from itself
                 return Bound(math.inf if leak > ball(delta) else 0.0, math.inf), {}
             if sharp(self.distance.ball, bits=40) <= ball(delta):
                 return Bound(0.0, 0.0), {"distance": "the parts' total variations"}
         goal = math.log(delta.numerator) - math.log(delta.denominator)
-        worse = 0
-        if len(self.directions) > 1:
-            rough = [direction.located(goal, fine=False) for direction in self.directions]
-            worse = max(range(len(rough)), key=lambda i: rough[i].upper)
+        worse = self._worse(goal)
         found = self.directions[worse].located(goal)
         if not found.upper > 0:
             witness = self.find(Fraction(0))
@@ -163,6 +161,13 @@ class GridProfile(Profile):
             raise NotCertified("the exact profile", f"no grid proved an ε near {found.upper:.6g}")
         lower = next((x for x in below if self.needs(Fraction(x), delta, witness)), 0.0) if found.lower > 0 else 0.0
         return Bound(lower, upper), witness
+
+
+def _rough_epsilon(direction: GridDirection, goal: float) -> float:
+    try:
+        return direction.located(goal, fine=False).upper
+    except NotCertified:
+        return -1.0
 
 
 def _written(plan: GridPlan) -> Witness:

@@ -90,7 +90,8 @@ class AllocatedPair(Pair):
         """The same in floats; removing beyond the whole orders as for a single answer."""
         transform = self._added()
         if self.adding:
-            return [float(k) for k in transform.floats.log_moments(np.array(points, dtype=np.float64))]
+            with np.errstate(all="ignore"):
+                return [float(k) for k in transform.floats.log_moments(np.array(points, dtype=np.float64))]
         single_answer = self.base.approximate_cumulants(points)
         chords = np.interp(points, np.arange(MOST_ORDER), transform.log_orders[1:], right=math.inf)
         return [min(one, float(chord)) for one, chord in zip(single_answer, chords, strict=True)]
@@ -174,13 +175,14 @@ def has_allocation(loss: Loss) -> bool:
 def allocated_profile(loss: Loss) -> MirroredProfile:
     """The profile of a product with such parts; NotCertified if another part is not known the other way round."""
     sides: list[Side] = []
-    for parts, others in zip(loss.directions, loss.directions[::-1], strict=True):
+    others = loss.directions[::-1] if loss.add is not None else ((),)  # of one direction alone nothing follows
+    for parts, other in zip(loss.directions, others, strict=True):
         known = merged(parts)
         if any(pair.infinite().rational != 0 for pair, _ in known):
             raise NotCertified("a mirrored contour", "some part may cost everything")
         mirrored = any(isinstance(pair, AllocatedPair) and not pair.adding for pair, _ in known)
         transforms = [
-            (_reverse(pair, n, merged(others)) if mirrored else _known(_transform(pair)), n) for pair, n in known
+            (_reverse(pair, n, merged(other)) if mirrored else _known(_transform(pair)), n) for pair, n in known
         ]
         total = sides[0].total if sides and sides[0].total.parts == transforms else MirroredSum(transforms)
         sides.append(Side(total, mirrored, partial(_moment, known)))

@@ -19,7 +19,7 @@ from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss, Parts, merged
 from tightrope.curves.pair import Pair
 from tightrope.curves.revealed import Revealed
-from tightrope.curves.sampled.glued import Glued, finite_glued, only_glued_overstates
+from tightrope.curves.sampled.glued import Glued, finite_glued, one_glued, only_glued_overstates
 from tightrope.curves.sampled.poisson import poisson_loss
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, precision
@@ -98,6 +98,8 @@ class DrawsPair(Pair):
         shares = [self._share(lambda ends=ends: self._between(*ends), rate) for ends in pairwise((0, *counts))]  # type: ignore[misc]  # bound now
         leak = ZERO if last >= self.size else self._share(lambda: self._beyond(last), rate)
         pairs = [(share, self.groups(j)) for share, j in zip(shares, counts, strict=True)]
+        if len(pairs) == 1 and last >= self.size:  # then the share is 1, but for the rounding of the rate
+            return one_glued(pairs[0][1], rate)
         key = ("draws", self.key, self.size, self.population, counts)
         if all(isinstance(pair, FinitePair) for _, pair in pairs):
             mixed = FinitePair(key, _mixture([(s, p.law) for s, p in pairs if isinstance(p, FinitePair)], leak))

@@ -99,6 +99,22 @@ def loss_of_poisson_replacement(c: Loss, rate: Fraction) -> Loss | None:
 @theorem(
     of=Loss,
     gives=Loss,
+    kind="equal",
+    role="sampling",
+    relation="replace",
+    hypotheses=("no more is known than ε, which holds for a record present or absent",),
+    source=Source("tightrope", "sampling pairs"),
+)
+def loss_of_poisson_replacement_of_guarantees(c: Loss, rate: Fraction) -> Loss | None:
+    """Of all ε-DP mechanisms on a Poisson sample under replace one costs most. With r(u) the rising quantile function
+    of randomized response's ratio, its output u has the density r(u) if the batch holds the first record only, r(1−u)
+    if the second only, else 1."""
+    return loss_of_poisson_replacement_by_quantiles(c, rate)
+
+
+@theorem(
+    of=Loss,
+    gives=Loss,
     kind="upper",
     role="sampling",
     relation="replace",

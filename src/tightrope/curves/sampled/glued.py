@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from tightrope.numerics.grid.cells import CellLaw
 
 
+_SEVERAL, _FEW_STEPS = 4, 30
+
+
 @dataclass(frozen=True)
 class Glued(SampledPair):
     """The glued pair over a symmetric base."""
@@ -127,13 +130,25 @@ def only_glued_overstates(loss: Loss) -> bool:
     return all(pair.composes or isinstance(pair, Glued | FinitePair) for pair in pairs)
 
 
+def few_mixtures(loss: Loss) -> bool:
+    """Whether samples with replacement of many multiplicities are so few that a contour would take longer than a
+    grid."""
+    parts = merged(loss.remove)
+    sizes = [len(p.base.parts) for p, _ in parts if isinstance(p, Glued) and isinstance(p.base, Revealed)]
+    return max(sizes, default=0) >= _SEVERAL and sum(n for _, n in parts) <= _FEW_STEPS
+
+
 def glued_loss(loss: Loss, rate: Fraction) -> Loss | None:
     """The symmetric pair of a sample without replacement, replace relation; needs a symmetric base."""
     found = single(loss) if loss.add is None else None
     if found is None:
         return None
-    base = found[0]
-    return Loss(((finite_glued(base, rate) if isinstance(base, FinitePair) else Glued(base, rate), 1),))
+    return Loss(((one_glued(found[0], rate), 1),))
+
+
+def one_glued(base: Pair, rate: Fraction) -> Pair:
+    """The glued pair over one symmetric base."""
+    return finite_glued(base, rate) if isinstance(base, FinitePair) else Glued(base, rate)
 
 
 def finite_glued(base: FinitePair, rate: Fraction) -> FinitePair:

@@ -14,18 +14,8 @@ from tightrope.numerics.sums.counted_reports import CountedReports
 from tightrope.numerics.sums.finite import FiniteLaw, scattered
 from tightrope.theorems import Source, theorem
 
-ONE_ROUND, MORE_ROUNDS = 400, 128  # cells
-_LISTED, _FEW, _INTEGRATED = 2000, 100, 12  # outcomes of all rounds; users; rounds
-
-
-def cells_told(users: int, rounds: int) -> int:
-    """How many cells keep the rounds quick: the outcomes of two rounds, or of a few with few users, are listed; others
-    are integrated."""
-    if rounds == 1:
-        return ONE_ROUND
-    if rounds > 2 and (users > _FEW or rounds >= _INTEGRATED):
-        return MORE_ROUNDS
-    return max(cells for cells in range(2, MORE_ROUNDS) if cells == 2 or comb(cells + rounds - 1, rounds) <= _LISTED)
+_ONE_ROUND, _MORE_ROUNDS = 400, 128  # cells
+_LISTED, _QUICK = 200_000, 2_000  # outcomes of all rounds: up to the first they may be listed, up to the second quickly
 
 
 @theorem(
@@ -37,7 +27,7 @@ def cells_told(users: int, rounds: int) -> int:
     source=Source("tightrope", "shuffled reports"),
     hypotheses=("two data attain the base's law",),
 )
-def loss_attained_by_shuffling(c: Loss, users: int, cells: int = ONE_ROUND) -> Loss | None:
+def loss_attained_by_shuffling(c: Loss, users: int, rounds: int = 1) -> Loss | None:
     """If all others hold the second datum, the number of reports with a positive loss is Bin(n−1, o) + Bernoulli(t)
     against Bin(n, o), where t = P[L > 0] and o is the second datum's chance of the same. It is enough to know about
     where it lies."""
@@ -52,10 +42,20 @@ def loss_attained_by_shuffling(c: Loss, users: int, cells: int = ONE_ROUND) -> L
     with precision(64):
         if not (other() > 0 and pair.tail(Ball(0)) < 1 and pair.call(Ball(0)) > 0):
             return None  # nothing to count, or an event that is certain
-    counted = CountedReports(users, Real(None, lambda: pair.tail(Ball(0))), Real(None, other), cells)
-    key = ("counted reports", pair, users, cells)
+    counted = _counted(users, Real(None, lambda: pair.tail(Ball(0))), Real(None, other), rounds)
+    key = ("counted reports", pair, users, counted.most)
     one, two = (FinitePair((*key, turned), _law(counted, turned)) for turned in (False, True))
     return Loss(((one, 1),), ((two, 1),))
+
+
+def _counted(users: int, hit: Real, other: Real, rounds: int) -> CountedReports:
+    """In as many cells as keep the rounds quick: few outcomes are listed, very many integrated."""
+    counted = CountedReports(users, hit, other, _ONE_ROUND if rounds == 1 else _MORE_ROUNDS)
+    cells = len(counted.ends)
+    if rounds == 1 or not _QUICK < comb(cells + rounds - 1, rounds) <= _LISTED:
+        return counted
+    fewer = max(i for i in range(2, cells) if i == 2 or comb(i + rounds - 1, rounds) <= _QUICK)
+    return CountedReports(users, hit, other, fewer)
 
 
 def _law(counted: CountedReports, turned: bool) -> FiniteLaw:

@@ -14,12 +14,12 @@ import numpy as np
 
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import ball, precision, upper_float
+from tightrope.numerics.discrete_exchange import mass_at_zero
 from tightrope.numerics.discrete_normal import mass, tail
 from tightrope.numerics.grid.cells import UNIT, Atom, CellLaw, Cells, Floats
 from tightrope.numerics.grid.exponentials import exponentials
 from tightrope.numerics.grid.growths import loss_gaps
 from tightrope.numerics.real import ZERO, Real
-from tightrope.numerics.transforms.exchanged_discrete import mass_at_zero
 
 __all__ = ["ExchangedDiscreteNormalCells"]
 
@@ -44,7 +44,8 @@ class Table:
 
 @dataclass(frozen=True)
 class ExchangedDiscreteNormalCells(CellLaw):
-    """Noise of this variance, a record that moves it by ``shift``; ``glued``: a sample of a fixed size, else Poisson."""
+    """Noise of this variance, a record that moves it by ``shift``; ``glued``: a sample of a fixed size, else a Poisson
+    sample."""
 
     variance: Fraction
     shift: int

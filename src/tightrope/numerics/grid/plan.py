@@ -81,9 +81,7 @@ def rough_level(pictures: Sequence[Picture], epsilon: float) -> float:
     return min(float(np.min(total + constants - _RISING * epsilon)), 0.0)
 
 
-def grid_plan(
-    pictures: Sequence[Picture], epsilon: float, level: float, length: int, split: bool = False
-) -> GridPlan:
+def grid_plan(pictures: Sequence[Picture], epsilon: float, level: float, length: int, split: bool = False) -> GridPlan:
     """The grid of this length for δ(ε) ≈ e^level: the tilt with the narrowest window of those that floats can bear."""
     cap = _cap(pictures, epsilon, level)
     rising = np.sum([one.copies * one.log_moments(_RISING, cap=cap) for one in pictures], axis=0)

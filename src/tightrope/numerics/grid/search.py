@@ -25,6 +25,7 @@ _REPLANS = 6
 _SETTLED = 0.02
 _EVALUATIONS = 60
 _TINY = 1e-7
+_LARGEST = 1e6  # ε: no loss of a grid is above 600
 _KEPT = 4  # grids that are remembered
 
 
@@ -95,9 +96,7 @@ class GridDirection:
                 found = max(found, other, key=lambda one: one.lower / one.upper if one.upper > 0 else 1.0)
         return found
 
-    def _solved(
-        self, pictures: Sequence[Picture], at: float, goal: float, length: int, split: bool = False
-    ) -> Located:
+    def _solved(self, pictures: Sequence[Picture], at: float, goal: float, length: int, split: bool = False) -> Located:
         plan = grid_plan(pictures, at, goal, length, split)
         grid = self.grid(plan)
         end = float(plan.lattices[0].step) * (plan.start + plan.length - 4)
@@ -107,6 +106,8 @@ class GridDirection:
 
     def planned(self, epsilon: float, fine: bool = True) -> GridPlan:
         """For δ at this ε."""
+        if not epsilon <= _LARGEST:
+            raise NotCertified("a grid of losses", "ε is far above what floats can turn back")
         pictures = self.pictures()
         level, split = rough_level(pictures, epsilon), self._atoms_between()
         length, plan, longest = SMALL, grid_plan(pictures, epsilon, level, SMALL, split), self._longest()

@@ -34,7 +34,7 @@ from tightrope.numerics.transforms.transform import Transform, unit, whole_power
 if TYPE_CHECKING:
     from tightrope.numerics.transforms.transform import Complexes, Floats
 
-__all__ = ["MOST_ORDER", "AllocatedTransform"]
+__all__ = ["MOST_ORDER", "AllocatedTransform", "aliases"]
 
 _WIDTH = 9.0  # of a band, in 1/√|s|: at its ends terms outgrow their sum by e^{width²/8}
 _ROUGH, _RATIO = 56, 1.2  # bits up to which a chord of tilts that far apart is enough
@@ -141,7 +141,7 @@ class AllocatedTransform(Transform):
                 s = ComplexBall(tilt, ball(eta * (first + k)))
                 scale = (turn * s - s.lgamma()).exp()
                 size = scale.abs_upper()
-                part = (size * gamma.exp() * _alias(rule, t, eta * (first + k), ball(step))).upper()
+                part = (size * gamma.exp() * aliases(rule, t, eta * (first + k), ball(step))).upper()
                 total *= unit(ball(eta * step * (k * rule.first)))  # the sums begin at the first node
                 found.append((total * (ball(step) * top.exp()) * scale + around(beyond * size), part))
             return found
@@ -237,7 +237,7 @@ def _twice_exponential(factor: ComplexBall, step: Fraction, low: int, high: int)
     return found + [around(tiny)] * (high + 1 - low - len(found))
 
 
-def _alias(rule: AllocatedRule, t: Fraction, y: Fraction, step: Ball) -> Ball:
+def aliases(rule: AllocatedRule, t: Fraction, y: Fraction, step: Ball) -> Ball:
     """The error of the sum in w, in parts of Γ(t)M(t): the path raised and lowered."""
     theta, tilt, total = ball(rule.angle), ball(t), Ball(0)
     for sign, shift in ((1, ball(rule.up)), (-1, ball(rule.down))):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tightrope.errors import NotCertified
+from tightrope.errors import NotCertified, TightropeError
 from tightrope.numerics.transforms.sampled_rule import short
 
 if TYPE_CHECKING:
@@ -120,6 +120,16 @@ def log_gamma_ratio(t: float, y: Floats) -> Floats:
 
 def chosen_rule(floats: AllocatedFloats, t: float, low_y: float, high_y: float, nats: float) -> AllocatedRule:
     """A rule for all E[Λ^{−t−iy}], low_y ≤ y ≤ high_y, with an error of about e^−nats of E[Λ^{−t}]."""
+    try:
+        with np.errstate(all="ignore"):
+            return _chosen(floats, t, low_y, high_y, nats)
+    except (ArithmeticError, ValueError) as wrong:
+        if isinstance(wrong, TightropeError):
+            raise
+        raise NotCertified("a mean of densities", "the search left the range of floats") from wrong
+
+
+def _chosen(floats: AllocatedFloats, t: float, low_y: float, high_y: float, nats: float) -> AllocatedRule:
     mu, steps = floats.mu, floats.steps
     y = low_y + (high_y - low_y) * _SPREAD
     ratio = log_gamma_ratio(t, y)

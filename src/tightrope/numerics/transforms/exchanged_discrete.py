@@ -17,28 +17,20 @@ from flint import ctx
 
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, between, precision
-from tightrope.numerics.discrete_normal import mass, tail
+from tightrope.numerics.discrete_exchange import mass_at_zero
+from tightrope.numerics.discrete_normal import mass
 from tightrope.numerics.exact import near
 from tightrope.numerics.transforms.noise_sums import NoiseSumTransform
 
 if TYPE_CHECKING:
     from tightrope.numerics.transforms.transform import Floats
 
-__all__ = ["ExchangedDiscreteNormalTransform", "mass_at_zero"]
+__all__ = ["ExchangedDiscreteNormalTransform"]
 
 _WHAT = "the transform of an exchanged record with discrete Gaussian noise"
 _MOST_VALUES = 6000
 _FLOAT_NATS = 40.0
 _GENTLE = 30.0
-
-
-def mass_at_zero(variance: Fraction, shift: int, rate: Fraction, glued: bool) -> Ball:
-    """What P has at loss 0."""
-    q, whole = ball(rate), mass(variance, Fraction(0))
-    if not glued:
-        return (1 + q * (-ball(Fraction(shift**2) / (2 * variance))).expm1()) / whole
-    above, not_below = tail(variance, shift // 2 + 1) / whole, tail(variance, (shift + 1) // 2) / whole
-    return 1 - (2 - q) * above - q * (1 - not_below)
 
 
 class ExchangedDiscreteNormalTransform(NoiseSumTransform):

@@ -105,7 +105,7 @@ class MixtureTransform(Transform):
             error += weight.upper() * nodes.error
         values += rounded(rest)
         with precision(_DOUBLE_BITS):
-            error = (error + (4 * len(self._parts) + 8) * UNIT).upper()  # the shares sum to 1, and so no |φ| is above it
+            error = (error + (4 * len(self._parts) + 8) * UNIT).upper()  # of products and sums of sizes up to 1
         return FloatNodes(values, error, above(values, error, floor))
 
     def node_cost(self, copies: int) -> float:
