@@ -226,6 +226,18 @@ def _():
     equals(delta_of(T["loss_of_poisson_replacement"](one_normal(), F(3, 10)), "0.5"), truth.hockey("0.5"))
 
 
+@oracle("loss_of_poisson_replacement_of_guarantees")
+def _():
+    # Outcomes of which a batch with the first record only, the second only, or neither prefers one each: ε = 1.
+    e, q = mp.e, mpf("0.3")
+    least, most = mpf(1) / (1 + e), 1 - 2 / (1 + e)
+    ends, middle = (least * e, least / e), most / e
+    up = [q * a + (1 - q) * b for a, b in zip((*ends, middle), (least, least, most), strict=True)]
+    down = [up[1], up[0], up[2]]
+    made = T["loss_of_poisson_replacement_of_guarantees"](T["pure_is_dominated_by_randomized_response"](Pure(real(1))), F(3, 10))
+    equals(delta_of(made, "0.1"), d.Atoms(up, down).hockey("0.1"))
+
+
 @oracle("loss_without_replacement")
 def _():
     made = T["loss_without_replacement"](Loss(((LaplacePair(F(1)), 1),)), F(3, 10))

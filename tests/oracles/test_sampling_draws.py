@@ -13,7 +13,8 @@ import tightrope as tr
 from tightrope.accounting.facts import fact
 from tightrope.curves.loss import Loss
 from tightrope.curves.revealed import Revealed
-from tightrope.curves.sampled.draws import DrawsPair, DrawsProfile, drawn_rates
+from tightrope.curves.sampled.draws import DrawsPair, cut_draws, drawn_rates, spread
+from tightrope.curves.sampled.draws_profile import DrawsProfile
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import ball, lower_float, precision, upper_float
 from tightrope.numerics.bound import Bound
@@ -117,11 +118,10 @@ def test_composed(sigma, size, population, steps, delta):
     fixed = tr.epsilon(tr.Gaussian(sigma).without_replacement(size, population) * steps, delta)
     assert fixed.lower < claim.upper
     if size < 10:
-        assert claim.witness["cut"] > 0
+        assert claim.witness["cut"] == [[1, 2, 3]]
     else:
         assert claim.upper < 1.2 * fixed.upper
-    profile = DrawsProfile(fact(m, Loss).curve, _evaluate)
-    coarse, fine = (profile._at(bits).epsilon(F(delta))[0] for bits in (28, 36))
+    coarse, fine = (_evaluate(cut_draws(fact(m, Loss).curve, bits)).epsilon(F(delta))[0] for bits in (28, 36))
     assert fine.lower <= coarse.upper * (1 + 1e-9)
     assert coarse.upper < fine.upper * 1.01
     assert tr.check(claim.to_json())
@@ -155,8 +155,9 @@ def test_ends():
     with pytest.raises(NotCertified):
         only(often).cut(40)
     profile = DrawsProfile(fact(tr.Gaussian(2).with_replacement(3, 10) * 20, Loss).curve, _evaluate)
-    with pytest.raises(NotCertified):
-        profile.prove(F(1), {"cut": 10**6})
+    for wrong in ([], [[]], [[1, 1]], [[2, 1]], [[0, 1]], [[1, 4]], [[1], [1]]):
+        with pytest.raises(NotCertified):
+            profile.prove(F(1), {"cut": wrong})
     assert tr.epsilon(tr.Gaussian(2).with_replacement(1, 10**9) * 3, "1e-4").upper == 0.0
     assert tr.delta(tr.Laplace(1).with_replacement(1, 3) * 2, "50").upper == 0.0
 
@@ -195,24 +196,125 @@ def _one_draw(order):
 
 def test_a_profile_that_gives_way_is_asked_for_less():
     """What cannot be proved with little left out is tried with more left out, and then given up."""
-    loss = fact(tr.Gaussian(2).with_replacement(3, 10) * 20, Loss).curve
+    loss = fact(tr.Gaussian(2).with_replacement(20, 50) * 20, Loss).curve
+    assert DrawsProfile(loss, _evaluate).epsilon(F(1, 100))[1]["cut"][0][-1] > 9
 
     class Refusing(DrawsProfile):
-        def _at(self, bits):
-            if bits > self.most:
+        def at(self, counts):
+            if counts[0][-1] > self.most:
                 raise NotCertified("a test", "too fine")
-            return super()._at(bits)
+            return super().at(counts)
 
-    for most in (30, 24):
-        profile = Refusing(loss, _evaluate)
-        object.__setattr__(profile, "most", most)
-        bound, witness = profile.epsilon(F(1, 100))
-        assert witness["cut"] <= most
-        assert profile.prove(F(bound.upper), witness) <= ball(F(1, 100))
-        assert profile.find(F(3))["cut"] <= most
+    profile = Refusing(loss, _evaluate)
+    object.__setattr__(profile, "most", 9)
+    bound, witness = profile.epsilon(F(1, 100))
+    assert witness["cut"][0][-1] <= 9
+    assert profile.prove(F(bound.upper), witness) <= ball(F(1, 100))
+    assert profile.find(F(3))["cut"][0][-1] <= 9
     none = Refusing(loss, _evaluate)
     object.__setattr__(none, "most", 0)
     with pytest.raises(NotCertified):
         none.epsilon(F(1, 100))
     with pytest.raises(NotCertified):
         none.find(F(3))
+
+
+def test_a_multiplicity_left_out_counts_as_the_next_one_kept():
+    """{2, 4} of 5 draws: one or two count as two, three or four as four, five as certain loss."""
+    pair, weights = only(tr.Gaussian(1).with_replacement(5, 3)), counted(5, 3)
+    shares = [weights[1] + weights[2], weights[3] + weights[4]]
+    eta = d.number(1 - weights[0])
+    merged = pair.chosen((2, 4))
+    assert pair.chosen((2, 4)) is merged
+    for x in ("0.1", "0.7"):
+        lifted = mp.log1p(mp.expm1(mpf(x)) / eta)
+        laws = [d.normals(j, 1, 0, 1).hockey(lifted) for j in (2, 4)]
+        expected = mp.fsum(d.number(s) * law for s, law in zip(shares, laws, strict=True)) + d.number(weights[5])
+        with precision(100):
+            call, whole = merged.call(ball(F(x))), pair.call(ball(F(x)))
+        assert float(expected) * (1 - 1e-12) < lower_float(call)
+        assert upper_float(call) < float(expected) * 1.5  # a bound of the leak, which falls by ratios
+        assert lower_float(call) > upper_float(whole)
+
+
+def test_what_is_not_kept_is_not_seen():
+    """ε with the multiplicities that the profile chose, against all of them."""
+    m = tr.Gaussian(10).with_replacement(60, 600) * 500
+    loss, delta = fact(m, Loss).curve, F(1, 10**6)
+    bound, witness = DrawsProfile(loss, _evaluate).epsilon(delta)
+    (kept,) = witness["cut"]
+    every = tuple(range(1, kept[-1] + 1))
+    assert len(kept) < len(every)
+    best = DrawsProfile(loss, _evaluate).at((every,)).epsilon(delta)[0]
+    assert best.lower <= bound.upper <= best.upper * (1 + 1e-7)
+
+
+def test_which_multiplicities_serve_without_a_tilt():
+    pair = only(tr.Gaussian(1).with_replacement(1000, 1000))
+    counts = spread(pair, 80)
+    assert counts[:10] == tuple(range(1, 11))
+    assert counts[-1] == pair.kept(80)
+    assert len(counts) < counts[-1]
+    finite = only(tr.RandomizedResponse(1).with_replacement(1000, 1000))
+    assert spread(finite, 80) == tuple(range(1, finite.kept(80) + 1))
+    with pytest.raises(NotCertified):
+        spread(only(tr.Gaussian(1).with_replacement(30_000, 1000)), 80)
+
+
+def test_many_points_share_their_work():
+    profile = DrawsProfile(fact(tr.Gaussian(2).with_replacement(3, 10) * 20, Loss).curve, _evaluate)
+    points = [F(1), F(2), F(200)]
+    values = profile.deltas(points)
+    assert profile.deltas([]) == []
+    assert profile.epsilons([]) == []
+    for x, value in zip(points, values, strict=True):
+        alone = profile.prove(x, profile.find(x))
+        assert abs(upper_float(value) - upper_float(alone)) <= 1e-6 * upper_float(alone)
+    (found,) = profile.epsilons([F(1, 1000)])
+    assert found.upper == pytest.approx(profile.epsilon(F(1, 1000))[0].upper, rel=1e-6)
+    assert profile.estimate(F(1, 1000)) == pytest.approx(found.upper, rel=1e-3)
+
+
+@pytest.mark.parametrize("base", [tr.RandomizedResponse("0.3"), tr.Pure("0.3"), tr.DiscreteLaplace(2, 2)])
+def test_many_draws_of_finite_laws(base):
+    """As many draws as records: hundreds of atoms, each a sum over the multiplicities."""
+    m = base.with_replacement(60, 60)
+    claim = tr.epsilon(m * 3, "1e-6")
+    assert claim.route == "exact"
+    assert claim.computed.upper - claim.computed.lower < 1e-9 * claim.computed.upper
+    assert tr.delta(m, "0.4").upper < tr.delta(m * 2, "0.4").upper
+    assert tr.renyi(m, 2).upper < tr.pure(m).upper
+
+
+def counts_of_noise(variance, size, population):
+    """Discrete Gaussian noise on how often the record was drawn, against none of it: an instance of the description."""
+    weights = counted(size, population)
+    span = range(-60, 61 + size)
+    masses = {k: mp.exp(-mpf(k * k) / (2 * variance)) for k in range(-80, 81)}
+    total = mp.fsum(masses.values())
+    mixed = [mp.fsum(d.number(w) * masses[k - j] for j, w in enumerate(weights)) / total for k in span]
+    return d.Atoms(mixed, [masses[k] / total for k in span])
+
+
+@pytest.mark.parametrize(("size", "population"), [(2, 3), (3, 4)])
+def test_discrete_noise_on_a_sum_of_draws(size, population):
+    law, m = counts_of_noise(9, size, population), tr.DiscreteGaussian(3).with_replacement(size, population)
+    weights, eta = counted(size, population), 1 - counted(size, population)[0]
+    for x in ("0", "0.1", "0.3"):
+        claim = tr.delta(m, x)
+        assert claim.upper >= max(law.hockey(x), law.reverse().hockey(x)) * (1 - mpf(10) ** -12)
+        lifted = mp.log1p(mp.expm1(mpf(x)) / d.number(eta))
+        shifts = [d.Atoms(*_shifted_noise(9, j)).hockey(lifted) for j in range(1, size + 1)]
+        expected = mp.fsum(d.number(w) * one for w, one in zip(weights[1:], shifts, strict=True))
+        assert d.encloses(claim.computed, expected, 1e-12)
+        assert "noise_for_draws" in [step.theorem for step in claim.steps]
+    several = tr.epsilon(m * 40, "1e-5")
+    assert several.route == "exact"
+    assert tr.check(several.to_json())
+
+
+def _shifted_noise(variance, shift):
+    masses = [mp.exp(-mpf(k * k) / (2 * variance)) for k in range(-80, 81)]
+    total = mp.fsum(masses)
+    zeros = [mpf(0)] * shift
+    return [*zeros, *(m / total for m in masses)], [*(m / total for m in masses), *zeros]

@@ -35,6 +35,7 @@ ELSEWHERE = {
     "concentrated_for_groups": "test_groups.py::test_a_negative_offset_counter_example",
     "approximate_for_groups": "test_groups.py::test_pure_and_approximate_on_chains",
     "noise_for_groups": "test_groups.py::test_log_concave_noise_is_read_at_the_larger_distance",
+    "noise_for_draws": "test_sampling_draws.py::test_discrete_noise_on_a_sum_of_draws",
     "concentrated_composes": "test_composition.py::test_leaks_of_approximate_zcdp_multiply",
     "approximate_composes_basically": "test_composition.py::test_basic_composition_counts_every_delta",
     "gaussian_composes": "test_composition.py::test_gaussians_merge_into_one",
@@ -82,7 +83,8 @@ ELSEWHERE = {
     "squares_filter": "test_filters.py::test_no_adaptive_adversary_exceeds_a_filter",
     "time_uniform": "test_filters.py::test_the_odometer_is_rarely_crossed",
 }
-NO_NUMBER = {"noise_for_groups", "nothing_costs_nothing"}  # equalities that the engine applies to the mechanism itself
+# Equalities that the engine applies to the mechanism itself.
+NO_NUMBER = {"noise_for_groups", "noise_for_draws", "nothing_costs_nothing"}
 
 
 def test_every_theorem_has_an_oracle():

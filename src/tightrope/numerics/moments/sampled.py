@@ -29,6 +29,7 @@ __all__ = [
 
 Renyi = Callable[[int], Ball]
 _MOST_TERMS = 2000
+_NO_NOISE = 100  # from this ε₀ on the moments are only enclosed, to a percent or so: there is hardly any privacy to measure
 _HUGE = 1e6  # exponents above this are scaled before they are raised
 _NOTHING_KNOWN = between(Ball(0), INFINITY)
 
@@ -161,7 +162,7 @@ def sampled_laplace(epsilon0: Fraction, rate: Fraction, power: Fraction) -> Ball
         else:  # w is least at −ε₀, where Q has half its mass
             least = a * (q * (-e).expm1()).log1p()
             simple = between((least - Ball(2).log()).lower().max(Ball(0)), least)
-        if epsilon0 * max(Fraction(1), abs(power)) > 10**4:
+        if epsilon0 > _NO_NOISE or epsilon0 * max(Fraction(1), abs(power)) > 10**4:
             return simple
         return _better(_laplace_centred(e, q, power), simple)
 
