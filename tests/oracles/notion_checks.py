@@ -234,7 +234,8 @@ def _():
     ends, middle = (least * e, least / e), most / e
     up = [q * a + (1 - q) * b for a, b in zip((*ends, middle), (least, least, most), strict=True)]
     down = [up[1], up[0], up[2]]
-    made = T["loss_of_poisson_replacement_of_guarantees"](T["pure_is_dominated_by_randomized_response"](Pure(real(1))), F(3, 10))
+    response = T["pure_is_dominated_by_response"](Pure(real(1)))
+    made = T["loss_of_poisson_replacement_of_guarantees"](response, F(3, 10))
     equals(delta_of(made, "0.1"), d.Atoms(up, down).hockey("0.1"))
 
 

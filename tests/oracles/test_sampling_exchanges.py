@@ -219,4 +219,4 @@ def test_what_cannot_be_told_apart_or_is_no_single_pair_gives_way():
     for rule in (loss_of_poisson_replacement, loss_of_poisson_replacement_by_quantiles):
         assert rule(two, F(1, 2)) is None
     assert loss_of_poisson_replacement_by_quantiles(fact(tr.Laplace(1), Loss).curve, F(1, 2)) is None
-    assert loss_of_poisson_replacement(fact(tr.DiscreteGaussian(1), Loss).curve, F(1, 2)) is None
+    assert loss_of_poisson_replacement(fact(tr.DiscreteGaussian(1, 1, 2), Loss).curve, F(1, 2)) is None

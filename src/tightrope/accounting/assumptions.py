@@ -5,6 +5,7 @@ from __future__ import annotations
 from tightrope.mechanisms.base import Mechanism, inside
 from tightrope.mechanisms.batches import Allocated, ShuffledBatches
 from tightrope.mechanisms.composed import Composed, Parallel, Repeated
+from tightrope.mechanisms.discrete_gaussian import DiscreteGaussian
 from tightrope.mechanisms.sampled import Poisson, WithoutReplacement, WithReplacement, cut_batches
 from tightrope.mechanisms.shuffled import Shuffled
 from tightrope.mechanisms.stated import Stated
@@ -30,6 +31,8 @@ def assumptions(m: Mechanism) -> tuple[str, ...]:
         found.append("the data never have more records than the stated population")
     if inside(m, WithReplacement):
         found.append("every draw is uniform among all records, independently of all other draws")
+        if inside(m, DiscreteGaussian):
+            found.append("discrete Gaussian noise is added to a sum, in which a record drawn j times counts j times")
     if inside(m, WithoutReplacement):
         found.append("every batch is drawn uniformly among all batches of its size, independently of the other batches")
     if inside(m, Shuffled):

@@ -74,6 +74,8 @@ def _factor(loss: Real | None, rate: Fraction) -> Ball:
 def _loss(up: Real | None, down: Real | None, rate: Fraction) -> Real:
     if up is down or (up is not None and down is not None and up.rational is not None and up.rational == down.rational):
         return ZERO
+    if rate == 1 and up is not None and down is not None and up.rational is not None and down.rational is not None:
+        return Real(up.rational - down.rational)
     return Real(None, lambda: _factor(up, rate).log() - _factor(down, rate).log())
 
 
