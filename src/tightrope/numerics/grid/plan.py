@@ -28,6 +28,7 @@ _LEFT = 1e-9  # of δ: what may be left to bounds
 _NOISE = 1e-12  # about the error of a convolution of a few numbers
 _STEEP = 400.0  # the largest tilt times a loss
 _BITS = 5  # of the tilts
+_TRIED = 20_000  # steps that are tried for the atoms
 _STEP_BITS = 28  # of a step that divides an atom: points and tilted points are floats still
 
 
@@ -173,12 +174,17 @@ def _low(one: Picture, tilt: float, cap: float) -> float:
 
 
 def _step(least: float, pictures: Sequence[Picture]) -> Fraction:
-    """A step not below ``least``; if there is one atom but for 0 and its mirror image, one on whose lattice it lies."""
-    atoms = {abs(place) for one in pictures for place in one.atoms if place}
-    top = max(atoms, default=0.0)
-    if top > least > 0 and top - min(atoms) <= 1e-12 * top:
-        return _short(top / math.floor(top / least), up=True, bits=_STEP_BITS)
-    return _short(least, up=True)
+    """A step from ``least`` to twice that: the one on whose lattice the atoms lie most nearly, if there are any."""
+    atoms = np.unique([abs(place) for one in pictures for place in one.atoms if place])
+    if not (atoms.size and float(atoms[-1]) > least > 0):
+        return _short(least, up=True)
+    top = float(atoms[-1])
+    most = math.floor(top / least)
+    numbers = np.unique(np.linspace(max(most // 2, 1), most, min(most, _TRIED)).astype(np.int64))
+    places = atoms[:, None] * (numbers / top)
+    off = np.abs(places - np.rint(places)).max(axis=0)
+    best = numbers[int(np.argmin(off + 1e-9 * (numbers[-1] - numbers)))]  # of equally good ones, the finest
+    return _short(top / float(best), up=True, bits=_STEP_BITS)
 
 
 def _short(x: float, up: bool = False, bits: int = _BITS) -> Fraction:

@@ -29,7 +29,7 @@ __all__ = [
 
 Renyi = Callable[[int], Ball]
 _MOST_TERMS = 2000
-_NO_NOISE = 100  # from this ε₀ on the moments are only enclosed, to a percent or so: there is hardly any privacy to measure
+_NO_NOISE = 100  # from this ε₀ on the moments are only enclosed, to a percent or so: they measure hardly any privacy
 _HUGE = 1e6  # exponents above this are scaled before they are raised
 _NOTHING_KNOWN = between(Ball(0), INFINITY)
 
