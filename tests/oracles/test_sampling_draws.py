@@ -261,6 +261,24 @@ def test_which_multiplicities_serve_without_a_tilt():
         spread(only(tr.Gaussian(1).with_replacement(30_000, 1000)), 80)
 
 
+def test_records_drawn_too_often():
+    """Ten thousand times on average: no product is made, and what is known of a million records at once answers."""
+    profile = DrawsProfile(fact(tr.Gaussian(100).with_replacement(10**5, 10) * 2, Loss).curve, _evaluate)
+    with pytest.raises(NotCertified):
+        profile.epsilon(F(1, 1000))
+    with pytest.raises(NotCertified):
+        profile.find(F(1))
+    assert profile.deltas([F(1)]) == [None]
+    assert profile.epsilons([F(1, 1000)]) == [None]
+
+
+def test_noise_too_wide_for_a_transform_is_cut_without_a_tilt():
+    claim = tr.epsilon(tr.DiscreteGaussian(1000).with_replacement(20, 100) * 3, "1e-6")
+    assert claim.route == "exact"
+    near = tr.epsilon(tr.Gaussian(1000).with_replacement(20, 100) * 3, "1e-6")
+    assert claim.upper == pytest.approx(near.upper, rel=1e-2)
+
+
 def test_many_points_share_their_work():
     profile = DrawsProfile(fact(tr.Gaussian(2).with_replacement(3, 10) * 20, Loss).curve, _evaluate)
     points = [F(1), F(2), F(200)]

@@ -11,7 +11,7 @@ from tightrope.errors import NotCertified
 from tightrope.mechanisms.base import Mechanism
 from tightrope.numerics.bound import Bound
 
-__all__ = ["attained_bounds"]
+__all__ = ["attained_bounds", "within"]
 
 Bounds = list[Bound | None]
 
@@ -20,7 +20,7 @@ def attained_bounds(m: Mechanism, bounds: Callable[[Loss], Bounds]) -> Iterator[
     """What ``bounds`` says of each law. Parts of a law it has said all about are passed over: they give away less."""
     proved: list[Loss] = []
     for law, _ in lower_losses(m):
-        if any(_within(law, whole) for whole in proved):
+        if any(within(law, whole) for whole in proved):
             continue
         try:
             found = bounds(law)
@@ -31,7 +31,7 @@ def attained_bounds(m: Mechanism, bounds: Callable[[Loss], Bounds]) -> Iterator[
             proved.append(law)
 
 
-def _within(law: Loss, whole: Loss) -> bool:
+def within(law: Loss, whole: Loss) -> bool:
     """Whether every part is one of the whole's, as often or less."""
     sides = zip((law.remove, law.directions[-1]), (whole.remove, whole.directions[-1]), strict=True)
     return all(Counter(dict(some)) <= Counter(dict(every)) for some, every in sides)

@@ -103,7 +103,7 @@ def compare(mechanism: Mechanism, delta: Number) -> Comparison:
     """
     m, d = checked(mechanism), positive_delta(delta)
     question = Question("epsilon", (("delta", shortest(d)),))
-    low = largest_lower(m, lambda profile: profile.epsilon(d)[0].lower)
+    low = largest_lower(m, lambda profile: profile.epsilon(d)[0])
     found = [(name, claim(m, question, _raised(answer, low))) for name, answer in _answers(m, d)]
     if not found:  # a mechanism whose ε is not found by composing curves, such as blocks in parallel
         found = [("exact", epsilon(m, d))]

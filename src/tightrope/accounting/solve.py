@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice
 
+from tightrope.accounting.attained import within
 from tightrope.accounting.routes import Route, exact_route, lower_losses, routes
 from tightrope.curves.composed_loss import loss_has_profile
+from tightrope.curves.loss import Loss
 from tightrope.curves.profile import Profile, Witness
 from tightrope.errors import NotCertified
 from tightrope.mechanisms.base import Mechanism
-from tightrope.numerics.balls import lower_float
 from tightrope.numerics.bound import Bound
 from tightrope.theorems import Kind, Step
 
@@ -62,7 +63,7 @@ def best_epsilon(m: Mechanism, delta: Fraction) -> Answer:
             return None  # it is no better
         return _answer(route, *profile.epsilon(delta))
 
-    return _best(m, by, lambda profile: profile.epsilon(delta)[0].lower, effort=0)
+    return _best(m, by, lambda profile: profile.epsilon(delta)[0], effort=0)
 
 
 def tight_profile(m: Mechanism) -> Profile | None:
@@ -86,17 +87,17 @@ def epsilon_estimate(m: Mechanism, delta: Fraction) -> float | None:
 def best_delta(m: Mechanism, epsilon: Fraction) -> Answer:
     """The least proved δ at this ε."""
 
-    def lower(profile: Profile) -> float:
-        return lower_float(profile.prove(epsilon, profile.find(epsilon)))
+    def enclosed(profile: Profile) -> Bound:
+        return Bound.around(profile.prove(epsilon, profile.find(epsilon)), 0.0, 1.0)
 
-    found = _best(m, lambda route, _: delta_by(route, epsilon), lower, effort=1)
+    found = _best(m, lambda route, _: delta_by(route, epsilon), enclosed, effort=1)
     if found.bound.upper <= 1:
         return found
     return replace(found, bound=Bound(found.bound.lower, 1.0), computed=Bound(0.0, 1.0))
 
 
 def _best(
-    m: Mechanism, by: Callable[[Route, Answer], Answer | None], lower: Callable[[Profile], float], effort: int
+    m: Mechanism, by: Callable[[Route, Answer], Answer | None], enclosed: Callable[[Profile], Bound], effort: int
 ) -> Answer:
     best, paired, known, floor = NOTHING, False, 0, 0.0
     for route in routes(m):
@@ -120,7 +121,7 @@ def _best(
             best = found
         if route.final:
             break
-    low = max(floor, largest_lower(m, lower, known))
+    low = max(floor, largest_lower(m, enclosed, known))
     return Answer(
         Bound(min(low, best.bound.upper), best.bound.upper),
         best.computed,
@@ -139,15 +140,22 @@ def _worth(route: Route, best: Answer, paired: bool, effort: int) -> bool:
     return not paired and best.route in ("rdp", "zcdp") and route.effort <= (1 if at_end else effort)
 
 
-def largest_lower(m: Mechanism, lower: Callable[[Profile], float], known: int = 0) -> float:
+def largest_lower(m: Mechanism, enclosed: Callable[[Profile], Bound], known: int = 0) -> float:
     """The largest cost of a mechanism that fits the description, or of a part of it (which the whole also reveals).
 
-    The first ``known`` laws are passed over: the exact route has already given up on them.
+    The first ``known`` laws are passed over, as the exact route has already given up on them; and so are parts of a law
+    whose cost is known closely, since they cost less.
     """
     best = 0.0
+    settled: list[Loss] = []
     for law, _ in islice(lower_losses(m), known, None):
+        if any(within(law, whole) for whole in settled):
+            continue
         try:
-            best = max(best, lower(loss_has_profile(law)))
+            found = enclosed(loss_has_profile(law))
         except NotCertified:
             continue
+        best = max(best, found.lower)
+        if found.lower >= found.upper * _CLOSE:
+            settled.append(law)
     return best

@@ -38,6 +38,7 @@ SEVERAL = 6  # copies from which on a guess saves more than it costs
 SHORT = 20.0  # milliseconds that an exact sum may take for each point before an integral is tried
 FEW_ATOMS = 60  # the same as atoms around a closed form
 MOST_GRIDDED = 400  # copies that a certified grid multiplies out; more would take a second for each point
+SPARSE = 0.3  # sampled records on average
 MOST_ATOMS = 4000  # more atoms around a smooth part would take longer than a second to search over
 
 
@@ -144,13 +145,20 @@ def _by_contour(c: Loss) -> Profile:
     split: Way = ("split", partial(split_glued_profile, c))
     blurred: Way = ("blurred", partial(blurred_profile, c))
     if all(not pair.decays for parts in c.directions for pair, _ in parts):
-        return Ways((blurred, grid, split, windowed, contour, long))
+        first = (grid, blurred) if _sparse(c) else (blurred, grid)
+        return Ways((*first, split, windowed, contour, long))
     if few(c):
         return Ways((windowed, grid, contour, split, blurred, long))
     if few_mixtures(c):
         return Ways((grid, contour, split, blurred, windowed, long))
     first = (windowed, contour) if rare(c) else (contour, windowed)
     return Ways((*first, split, blurred, grid, long))
+
+
+def _sparse(c: Loss) -> bool:
+    """Whether so few records are sampled, with noise of many values, that no tilt finds the tail."""
+    parts = [(pair, n) for pair, n in merged(c.remove) if not isinstance(pair, FinitePair)]
+    return bool(parts) and sum(n * float(getattr(pair, "rate", 1)) for pair, n in parts) < SPARSE
 
 
 def _start(c: Loss) -> Callable[[Fraction], Start | None] | None:

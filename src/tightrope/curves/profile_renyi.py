@@ -91,8 +91,8 @@ class IntegratedRenyi(Renyi):
 
 
 def _calls(loss: Loss) -> list[Call] | None:
-    """The hockey-stick of each direction; None when a loss is unbounded or has no closed form."""
-    if any(total(parts).infinite for parts in loss.largest()):
+    """The hockey-stick of each direction; None when a loss is unbounded or has no closed form, or there is none."""
+    if not loss.remove or any(total(parts).infinite for parts in loss.largest()):
         return None
     try:
         return [evaluator(parts).call for parts in loss.directions]

@@ -9,7 +9,7 @@ lies beyond some j, which depends on the δ asked for, counts as certain loss.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -32,7 +32,7 @@ _RATE_BITS = 256
 _MOST_TERMS, _MOST_COMPOSED = 300, 20
 MOST_BITS = 1100
 _LIKELY, _SPARSER = 8, 1.4
-_EXACT = 64  # draws up to which nothing need be left out
+_EXACT, _FEW = 64, 12  # draws up to which nothing need be left out: of finitely many losses, of others
 
 
 def drawn_rates(size: int, population: int) -> tuple[Fraction, Fraction]:
@@ -141,7 +141,14 @@ class DrawsPair(Pair):
 
     def cumulant(self, s: Fraction) -> Ball | None:
         """Known where nothing need be left out and the parts know theirs."""
-        return self.cut(MOST_BITS).cumulant(s) if self.size <= _EXACT else None
+        return self.cut(MOST_BITS).cumulant(s) if self._measurable() else None
+
+    def approximate_cumulants(self, points: Sequence[float]) -> list[float]:
+        """The same in floats."""
+        return self.cut(MOST_BITS).approximate_cumulants(points) if self._measurable() else [math.inf] * len(points)
+
+    def _measurable(self) -> bool:
+        return self.size <= (_EXACT if isinstance(self.groups(1), FinitePair) else _FEW)
 
     def mean(self) -> None:
         """No closed form is used."""

@@ -170,10 +170,7 @@ def _kept(pair: DrawsPair, copies: int, bits: int, t: float | None) -> tuple[int
     last, rate = pair.kept(bits), pair.rate()
     moments = []
     for j in range(1, last + 1):
-        try:
-            transform = Glued(pair.groups(j), rate).transform()
-        except NotCertified:
-            transform = None
+        transform = Glued(pair.groups(j), rate).transform()
         if transform is None:
             return spread(pair, bits)
         moments.append(math.exp(min(float(transform.log_floats([t])[0]), 700.0)))

@@ -18,20 +18,26 @@ _ROUGH = 1e-2  # relative accuracy of the contours of a search
 _SEEN = 4  # bits of a ball whose middle is worth something
 _CLOSE = 1e-6  # ln of the call so near to its target ends a search
 _STEPS, _TRIALS = 8, 8
+_MOST_NODES = 800  # of all contours of a search: half a second or so
 
 
 def deep_root(total: ContourSum, log_target: float) -> float:
     """About the x at which the call is e^log_target, from where a normal sum would have it."""
     deviation = math.sqrt(total.spread())
     x = deviation * (deviation / 2 + math.sqrt(-2 * log_target))
-    plan = total.crude_plan(x, log_target, _ROUGH)
+    plan, spent = total.crude_plan(x, log_target, _ROUGH), 0
+    nodes = plan.count
     for _ in range(_STEPS):
+        spent, nodes = spent + nodes, 0
+        if spent > _MOST_NODES:
+            break
         first = _log_call(total, x, plan)
         near = x + 1e-3 / float(plan.t)
         second = _log_call(total, near, plan)
         if first is None or second is None or not second < first:
             x -= deviation / 4  # the call drowns where it is small
             plan = total.crude_plan(x, log_target, _ROUGH)
+            nodes = plan.count
             continue
         step = (log_target - first) * (near - x) / (second - first)
         if abs(first - log_target) < _CLOSE:
@@ -39,6 +45,7 @@ def deep_root(total: ContourSum, log_target: float) -> float:
         x += max(-deviation, min(step, deviation))
         if abs(step) > deviation / 4:
             plan = total.crude_plan(x, log_target, _ROUGH)
+            nodes = plan.count
     raise NotCertified("a contour integral", "no search found where the call is that small")
 
 

@@ -167,13 +167,14 @@ def _atoms(
 ) -> tuple[list[Ball], list[Ball], Ball]:
     """u_k·S(0) and ln r_k up to a last k, with that many bits, and how much ln r rises from there on at most."""
     with precision(bits):
-        q, half, step = ball(rate), ball(1 / (2 * variance)), Fraction(shift) / variance
+        q, half = ball(rate), ball(1 / (2 * variance))
+        slope = half * shift
 
         def log_growth(k: int) -> Ball:
-            return (q * ball(step * (k - Fraction(shift, 2))).expm1()).log1p()
+            return (q * (slope * (2 * k - shift)).expm1()).log1p()
 
         values = range(shift // 2 + 1 if glued else 1, last + 1)
         logs, others = [log_growth(k) for k in values], [Ball(0) if glued else log_growth(-k) for k in values]
         under = [(other - half * (k * k)).exp() for k, other in zip(values, others, strict=True)]
-        share = Ball(0) if glued else q * ball(-step * (last + Fraction(shift, 2))).exp() / others[-1].exp()
-        return under, [a - b for a, b in zip(logs, others, strict=True)], ball(step) * (1 + share)
+        share = Ball(0) if glued else q * (slope * (-2 * last - shift)).exp() / others[-1].exp()
+        return under, [a - b for a, b in zip(logs, others, strict=True)], 2 * slope * (1 + share)

@@ -151,5 +151,5 @@ def _sum(terms: tuple[list[Ball], list[Ball], Ball]) -> Ball:
 def _logs(variance: Fraction, shift: int, rate: Fraction, low: int, high: int, bits: int) -> list[Ball]:
     """ln w_k with that many bits."""
     with precision(bits):
-        q, step = ball(rate), Fraction(shift) / variance
-        return [(q * ball(step * (k - Fraction(shift, 2))).expm1()).log1p() for k in range(low, high + 1)]
+        q, slope = ball(rate), ball(Fraction(shift) / (2 * variance))
+        return [(q * (slope * (2 * k - shift)).expm1()).log1p() for k in range(low, high + 1)]
