@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -23,7 +23,7 @@ from tightrope.numerics.balls import Ball, ball, lower_float, precision, sharp, 
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.exact import near
 from tightrope.numerics.grid.lattice_laws import Lattice
-from tightrope.numerics.grid.search import GridDirection
+from tightrope.numerics.grid.search import GridDirection, falling_root, log_float
 from tightrope.numerics.grid.total import GridPlan
 from tightrope.numerics.real import Real, largest, total
 
@@ -154,13 +154,52 @@ class GridProfile(Profile):
                 raise NotCertified("the exact profile", "ε is too close to 0 to be told from it")
             return Bound(0.0, 0.0), witness
         witness = self._witness(found.upper, worse, found.plan, Fraction(found.upper))
-        above = (found.upper * (1 + step) for step in _STEPS)
-        below = (found.lower * (1 - step) for step in _STEPS)
-        upper = next((x for x in above if self.meets(Fraction(x), delta, witness)), None)
+        return self._enclosed(found.lower, found.upper, delta, witness), witness
+
+    def _enclosed(self, low: float, high: float, delta: Fraction, witness: Witness) -> Bound:
+        """Both ends near the ends that floats found."""
+        upper = next((x for s in _STEPS if self.meets(Fraction(x := high * (1 + s)), delta, witness)), None)
         if upper is None:
-            raise NotCertified("the exact profile", f"no grid proved an ε near {found.upper:.6g}")
-        lower = next((x for x in below if self.needs(Fraction(x), delta, witness)), 0.0) if found.lower > 0 else 0.0
-        return Bound(lower, upper), witness
+            raise NotCertified("the exact profile", f"no grid proved an ε near {high:.6g}")
+        below = (low * (1 - step) for step in _STEPS)
+        return Bound(next((x for x in below if low > 0 and self.needs(Fraction(x), delta, witness)), 0.0), upper)
+
+    def epsilons(self, deltas: Sequence[Fraction]) -> list[Bound | None]:
+        """At many δ, likewise."""
+        found: dict[Fraction, Bound | None] = dict.fromkeys(sorted(set(deltas), reverse=True))
+        last: tuple[Bound, Witness] | None = None
+        started = time.process_time()
+        for delta in found:
+            patient = time.process_time() - started < _PATIENCE
+            bound = None if last is None else self._moved(delta, *last, _CLOSE if patient else _ROUGH)
+            if bound is None:
+                try:
+                    last = self.epsilon(delta)
+                except NotCertified:
+                    continue
+                bound = last[0]
+            found[delta] = bound
+        return [found[delta] for delta in deltas]
+
+    def _moved(self, delta: Fraction, bound: Bound, witness: Witness, close: float) -> Bound | None:
+        """ε by grids that were made for another δ, if that is good enough."""
+        if "step" not in witness or not 0 < bound.upper < math.inf:
+            return None
+        goal = math.log(delta.numerator) - math.log(delta.denominator)
+        end = float(witness["step"]) * (int(witness["start"]) + int(witness["length"]) - 4)
+
+        def root(start: float, side: Callable[[Ball], Ball]) -> float:
+            def gap(x: float) -> float:
+                return log_float(side(self.prove(Fraction(x), witness))) - goal
+
+            return falling_root(gap, start, float(witness["tilt"]), end)
+
+        high = root(bound.upper, Ball.upper)
+        low = root(high, Ball.lower)
+        try:
+            return self._enclosed(low, high, delta, witness) if 0 < high * (1 - close) <= low else None
+        except NotCertified:
+            return None
 
 
 def _rough_epsilon(direction: GridDirection, goal: float) -> float:
