@@ -82,7 +82,7 @@ def test_renyi_grows_with_the_order_and_its_cumulant_is_convex(m):
     for before, after in itertools.pairwise(found):
         sane(before)
         assert before.lower <= after.upper
-        assert before.upper <= after.upper * (1 + 1e-9)
+        assert before.upper <= after.upper * (1 + 1e-8)  # an enclosed divergence is rounded to 30 bits
     for (a, low), (b, mid), (c, high) in zip(
         *(list(zip(orders, found, strict=True))[i:] for i in range(3)), strict=False
     ):

@@ -86,7 +86,8 @@ def test_fast_floats_lie_near_the_balls(m):
         with precision(128):
             true = known.curve.divergence(Fraction(order))
         if math.isfinite(fast) and true.is_finite():
-            assert abs(fast - float(true.mid())) <= 1e-6 * abs(fast) + 1e-9, order
+            slip = 1e-6 * abs(fast) + 1e-9
+            assert float(true.lower()) - slip <= fast <= float(true.upper()) + slip, order  # some are only enclosed
         else:
             assert not math.isfinite(fast)
             assert not true.is_finite()

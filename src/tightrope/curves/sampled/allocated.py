@@ -84,7 +84,10 @@ class AllocatedPair(Pair):
             try:
                 return recall.log_real(transform, s)
             except NotCertified:
-                return between(Ball(0), self.base.cumulant(s / self.steps) * self.steps)
+                most = self.base.cumulant(s / self.steps) * self.steps
+                if s < 1:  # K is convex and 0 at 0
+                    most = most.min(ball(s) * self._adding_cumulant(transform, Fraction(1)).upper())
+                return between(Ball(0), most)
 
     def approximate_cumulants(self, points: Sequence[float]) -> list[float]:
         """The same in floats; removing beyond the whole orders as for a single answer."""
