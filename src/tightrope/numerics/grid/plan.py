@@ -21,11 +21,10 @@ from tightrope.numerics.grid.total import GridPlan
 
 _COARSE = 600
 _HIGHEST = 450.0
-_RISING = np.geomspace(1e-3, 1e4, 141)
-_TILTS = np.concatenate([-_RISING[100::-1], [0.0], _RISING])
-_FIRST = 102  # the place of the least positive tilt
+_RISING = np.geomspace(1e-3, 1e7, 201)
+_TILTS = np.concatenate([-_RISING[140::-1], [0.0], _RISING])
 _LEFT = 1e-9  # of δ: what may be left to bounds
-_NOISE = 1e-12  # about the error of a convolution of a few numbers
+_NOISE = 2e-14  # about the error of a convolution, for each copy
 _STEEP = 400.0  # the largest tilt times a loss
 _BITS = 5  # of the tilts
 _TRIED = 20_000  # steps that are tried for the atoms
