@@ -32,7 +32,7 @@ _PATIENCE = 1.0  # seconds after which grids that serve their neighbours roughly
 _CLOSE, _ROUGH = 1e-6, 1e-3
 _NEARBY = Fraction(1, 1000)  # relatively: where else the grids of an ε are used
 _FEW = 0.7  # sampled records on average
-_MOST = 3000  # steps beyond which a grid is not fine enough to be worth its time
+_MOST = 200_000  # steps beyond which floats see nothing of a sum
 
 
 @dataclass(frozen=True, eq=False)
