@@ -27,7 +27,7 @@ from tightrope.numerics.grid.cells import UNIT
 Complexes: TypeAlias = NDArray[np.complex128]
 
 _RADIX = 16
-_KEPT = 3  # tables of roots that are remembered, by length
+_KEPT = 2  # tables of roots that are remembered, by length
 
 
 def radices(length: int) -> list[int]:

@@ -26,7 +26,7 @@ _SETTLED = 0.02
 _EVALUATIONS = 60
 _TINY = 1e-7
 _LARGEST = 1e6  # ε: no loss of a grid is above 600
-_KEPT = 4  # grids that are remembered
+_KEPT = 2  # grids that are remembered
 
 
 @dataclass(frozen=True)

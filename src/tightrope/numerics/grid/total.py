@@ -82,6 +82,7 @@ class GridSum:
             for (law, _), lattice, split in zip(parts, plan.lattices, self._split, strict=True)
         ]
         self.greater, self.lesser = self._side(greater, up=True), self._side(lesser, up=False)
+        del greater, lesser
         sums, self._error = self._convolved()
         reach = _FAR / (float(self._step) * max(float(plan.tilt), 1.0))
         numbers = np.arange(min(plan.length, math.floor(reach) + 1))
@@ -142,20 +143,26 @@ class GridSum:
         error, copies = transform_error(n), sum(self._copies)
         products: list[Complexes] = []
         constants, lost = [1.0, 1.0], 0.0
-        for more, less, count in zip(self.greater.rounded, self.lesser.rounded, self._copies, strict=True):
+        for count in self._copies:
+            more, less = self.greater.rounded.pop(0), self.lesser.rounded.pop(0)  # not wanted again, and large
             circle = np.bincount(*more, n) + 1j * np.bincount(*less, n)
             here = complex(circle[0])
             circle[0] = 0
+            del more, less
             lost += count * error * float(np.linalg.norm(circle))
             if not math.sqrt(n) * lost + 12 * copies * UNIT < 0.01:  # else no power of the spectrum is at most 1.01
                 raise NotCertified("a grid of losses", f"{copies} copies are too many for floats")
             both = spectrum(circle)
             turned = both[opposite(n)].conj()
-            factors = (both + turned) / 2 + here.real, (both - turned) / 2j + here.imag
-            powers = [_power(factor, count) for factor in factors]
+            powers = [_power((both + turned) / 2 + here.real, count)]  # one after the other: a spectrum is large
+            both -= turned
+            del turned
+            powers.append(_power(both / 2j + here.imag, count))
+            del both
             products = powers if not products else [x * y for x, y in zip(products, powers, strict=True)]
             constants = [constants[0] * here.real**count, constants[1] * here.imag**count]
         spread = products[0] - constants[0] + 1j * (products[1] - constants[1])
+        del products, powers
         sums = from_spectrum(spread)
         sums[0] += complex(*constants)
         # |spectrum| ≤ 1 and ‖spectrum‖ ≤ √n·norm: a power of k multiplies errors by k and rounds 3k times, and so on.
