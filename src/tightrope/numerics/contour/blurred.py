@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from tightrope.errors import NotCertified
-from tightrope.numerics.balls import Ball, ball, between, precision
-from tightrope.numerics.contour.blurred_proof import BITS, BlurPlan, BlurredProof, total_largest
-from tightrope.numerics.contour.floats import Saddles, searching
-from tightrope.numerics.contour.proof import call_factor, log_moment
+from tightrope.numerics.balls import Ball, between, precision
+from tightrope.numerics.contour.blurred_proof import BITS, BlurPlan, BlurredProof
+from tightrope.numerics.contour.floats import searching
+from tightrope.numerics.contour.loss_sum import LossSum
+from tightrope.numerics.contour.proof import total_largest
 from tightrope.numerics.transforms.sampled_rule import short
 from tightrope.numerics.transforms.transform import Transform
 
@@ -27,44 +28,18 @@ _FLATTEST = 0.05  # a saddle this low, in 1/deviation, is not in the tail
 _CLOSE = 1e-3  # how near to its target a root brings ln of the call: the ends are sought on the proof itself
 
 
-class BlurredSum:
-    """The sum L of independent losses: (transform, number of copies) for each part. L = ∞ counts 1 in the call."""
+class BlurredSum(LossSum):
+    """The call of a sum of independent losses by contour integrals of the sum with a tiny normal loss."""
 
-    @searching
     def __init__(self, parts: Sequence[tuple[Transform, int]]) -> None:
-        self._parts = [(transform, copies) for transform, copies in parts if copies]
-        self._saddles = Saddles(self._parts)
+        super().__init__(parts)
         self._proofs: dict[BlurPlan, BlurredProof] = {}
         self._rough: tuple[float, float, BlurredProof] | None = None
-        with precision(80):
-            infinite = self.infinite()
-            self._log_infinite = float(infinite.log()) if infinite > 0 else -math.inf
 
     @property
     def largest(self) -> float:
         """About the largest finite loss; ∞ if there is none."""
         return self._saddles.largest
-
-    def infinite(self) -> Ball:
-        """P[L = ∞] = 1 − Π (1 − mᵢ)^{kᵢ}, without cancellation."""
-        total = Ball(0)
-        for transform, copies in self._parts:
-            mass = transform.infinite()
-            if not mass < 1:
-                return between(mass, Ball(1))
-            total += (-mass).log1p() * copies
-        return -total.expm1()
-
-    @searching
-    def chernoff(self, x: float) -> tuple[float, float]:
-        """About ln of the least Chernoff bound c(t)e^{K(t)−tx} of the finite part, and its t."""
-        return self._saddles.chernoff(x)
-
-    def upper(self, x: Ball, t: Fraction) -> Ball:
-        """A proved upper bound of the call at x for every t > 0: c(t)e^{K(t)−tx} + P[L = ∞]."""
-        with precision(80):
-            bound = call_factor(t) * (log_moment(self._parts, t, 64) - ball(t) * x).exp() + self.infinite()
-        return bound.upper().min(Ball(1))
 
     @searching
     def estimate(self, x: float) -> float:

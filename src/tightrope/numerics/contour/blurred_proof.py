@@ -22,9 +22,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from tightrope.errors import NotCertified
-from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision, upper_float
+from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
 from tightrope.numerics.contour.floats import Saddles
-from tightrope.numerics.contour.proof import call_factor, log_moment, product_of_powers
+from tightrope.numerics.contour.proof import call_factor, log_moment, product_of_powers, total_largest
 from tightrope.numerics.real import Real
 from tightrope.numerics.transforms.closed import NormalTransform
 from tightrope.numerics.transforms.float_lines import UNIT, Phases, as_doubles, bell, block_sum
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from tightrope.numerics.transforms.float_lines import Integers
     from tightrope.numerics.transforms.transform import Complexes, Floats
 
-__all__ = ["BlurPlan", "BlurredProof", "total_largest"]
+__all__ = ["BlurPlan", "BlurredProof"]
 
 BITS = 128
 _DROPPED = 50  # a node whose share is below e^−50 is dropped
@@ -253,14 +253,3 @@ def _total(values: Floats) -> Ball:
 def _mills(x: Ball) -> Ball:
     """φ(x)/Φ(x)."""
     return (x * x / -2).exp() / (2 * Ball.pi()).sqrt() / ((-x / Ball(2).sqrt()).erfc() / 2)
-
-
-def total_largest(parts: Sequence[tuple[Transform, int]]) -> Ball | None:
-    """The largest finite loss of the sum."""
-    total = Ball(0)
-    for transform, copies in parts:
-        top = transform.largest()
-        if top is None:
-            return None
-        total += top * copies
-    return total if upper_float(total) < 1e300 else None

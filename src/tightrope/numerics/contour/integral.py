@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from fractions import Fraction
 
 from tightrope.errors import NotCertified
-from tightrope.numerics.balls import Ball, ball, between, precision
-from tightrope.numerics.contour.floats import Saddles, searching
+from tightrope.numerics.balls import Ball, between, precision
+from tightrope.numerics.contour.floats import searching
 from tightrope.numerics.contour.lines import FloatLine, float_line
-from tightrope.numerics.contour.proof import Plan, Proof, call_factor, log_moment
+from tightrope.numerics.contour.loss_sum import LossSum
+from tightrope.numerics.contour.proof import Plan, Proof
 from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.sampled_rule import short
 from tightrope.numerics.transforms.transform import Transform
@@ -18,7 +18,6 @@ from tightrope.numerics.transforms.transform import Transform
 __all__ = ["ContourSum", "Plan", "Unseen"]
 
 _KEPT = 8
-_MOMENT_BITS = 32  # of an upper bound that is mostly far above what it bounds
 _MOST_MICROSECONDS = 5e5
 _FLOAT_NATS, _FLOAT_LOST = 34.0, 15.0  # what floats can hold, and what of it a flatter tilt may spend
 _MOST_LOST = 60.0
@@ -30,40 +29,13 @@ class Unseen(NotCertified):
     """Floats do not see the call; balls might."""
 
 
-class ContourSum:
-    """The sum L of independent losses: (transform, number of copies) for each part. L = ∞ counts 1 in the call."""
+class ContourSum(LossSum):
+    """The call of a sum of independent losses by a contour integral."""
 
-    @searching
     def __init__(self, parts: Sequence[tuple[Transform, int]]) -> None:
-        merged: dict[int, tuple[Transform, int]] = {}
-        for transform, copies in parts:
-            if copies < 0:
-                raise AssertionError("the number of copies must not be negative")
-            if copies:
-                merged[id(transform)] = (transform, copies + merged.get(id(transform), (transform, 0))[1])
-        if not merged:
-            raise AssertionError("a sum needs a part")
-        self._parts = list(merged.values())
-        self._saddles = Saddles(self._parts)
+        super().__init__(parts)
         self._proofs: dict[Plan, Proof] = {}
         self._line: FloatLine | None = None
-        with precision(80):
-            self._log_infinite = float(self.infinite().log()) if self.infinite() > 0 else -math.inf
-
-    def infinite(self) -> Ball:
-        """P[L = ∞] = 1 − Π (1 − mᵢ)^{kᵢ}, without cancellation."""
-        total = Ball(0)
-        for transform, copies in self._parts:
-            mass = transform.infinite()
-            if not mass < 1:
-                return between(mass, Ball(1))
-            total += (-mass).log1p() * copies
-        return -total.expm1()
-
-    @searching
-    def chernoff(self, x: float) -> tuple[float, float]:
-        """About ln of the least Chernoff bound c(t)e^{K(t)−tx} of the finite part, and its t."""
-        return self._saddles.chernoff(x)
 
     @searching
     def curvature(self, x: float) -> float:
@@ -74,12 +46,6 @@ class ContourSum:
     def spread(self) -> float:
         """About the variance of the finite loss where no large loss is seen: K″ near 0."""
         return self._saddles.tilts(self._saddles.unit / 16).curvature
-
-    def upper(self, x: Ball, t: Fraction) -> Ball:
-        """A proved upper bound of the call at x for every t > 0: c(t)e^{K(t)−tx} + P[L = ∞]."""
-        with precision(80):
-            bound = call_factor(t) * (log_moment(self._parts, t, _MOMENT_BITS) - ball(t) * x).exp() + self.infinite()
-        return bound.upper().min(Ball(1))
 
     def _line_at(self, x: float) -> FloatLine | None:
         """A float line that is good at x: the last one, or a new one at the saddle."""

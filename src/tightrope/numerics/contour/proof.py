@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tightrope.errors import NotCertified
-from tightrope.numerics.balls import INFINITY, Ball, ComplexBall, ball, between, precision
+from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision, upper_float
 from tightrope.numerics.contour.floats import Saddles
 from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.sampled_rule import short
@@ -91,7 +91,7 @@ class Proof:
             self._period = 2 * Ball.pi() / ball(plan.eta)
             self.mass = product_of_powers([(transform.mass(), copies) for transform, copies in parts])
             self.reverse = product_of_powers([(transform.reverse_mass(), copies) for transform, copies in parts])
-            self._largest = _largest(parts)
+            self._largest = total_largest(parts)
             self._known = self.mass / (t * self._period).expm1()
             self._known_reverse = self.reverse / ((t + 1) * self._period).expm1()
 
@@ -201,11 +201,12 @@ def product_of_powers(factors: Sequence[tuple[Ball, int]]) -> Ball:
     return total
 
 
-def _largest(parts: Sequence[tuple[Transform, int]]) -> Ball | None:
+def total_largest(parts: Sequence[tuple[Transform, int]]) -> Ball | None:
+    """The largest finite loss of the sum; None if there is none, or none that floats reach."""
     total = Ball(0)
     for transform, copies in parts:
         top = transform.largest()
         if top is None:
             return None
         total += top * copies
-    return total if total.is_finite() else INFINITY
+    return total if upper_float(total) < 1e300 else None

@@ -130,9 +130,19 @@ class NormalCells(NormalCoordinate):
 
 
 class NormalMixture(NormalCoordinate):
-    """Laws made of w(z) = 1 − q + q·e^{μz − μ²/2}, the ratio of (1−q)N(0,1) + qN(μ,1) to N(0,1)."""
+    """Laws made of w(z) = 1 − q + q·e^{μz − μ²/2}, the ratio of (1−q)N(0,1) + qN(μ,1) to N(0,1).
+
+    Unless a law says otherwise these are P and Q, and ln w(z) is the loss.
+    """
 
     rate: Fraction
+
+    def _loss_at(self, z: Ball) -> Ball:
+        return self._ratio_at(z).log()
+
+    def _masses(self, z: Floats) -> tuple[Bounds, Bounds]:
+        rest = self._around(z, 0)
+        return self._mixed(rest, self._around(z, 1)), rest
 
     @cached_property
     def _shares(self) -> tuple[float, float]:
@@ -163,14 +173,14 @@ class NormalMixture(NormalCoordinate):
         low, high = ((a * r + q * s) for r, s in zip(rest, shifted, strict=True))
         return low * (1 - 6 * UNIT), high * (1 + 6 * UNIT)
 
-    def _sampled_coordinates(self, losses: Floats) -> Floats:
+    def _coordinates(self, losses: Floats) -> Floats:
         """z with ln w(z) about these losses."""
         a, q = self._shares
         high = np.log1p(np.expm1(losses) / q)
         low = np.log(np.expm1(losses - np.log(a)) * (a / q)) if losses[0] <= -0.5 else high
         return np.where(losses > -0.5, high, low) / self._mu.value + self._half.value
 
-    def _sampled_gaps(self, losses: Floats, z: Floats) -> Floats:
+    def _gaps(self, losses: Floats, z: Floats) -> Floats:
         """|ln w(z) − loss| ≤ |w − e^loss|/min(w, e^loss). From −1/2 on 1 is subtracted from both: nothing cancels."""
         a, q = self._shares
         gaps = np.empty_like(losses)
@@ -203,19 +213,6 @@ class _Removed(NormalMixture):
         first, _, bottom = super()._lowest()
         with precision(256):
             return first, lower_float(ball(1 - self.rate).log()), bottom
-
-    def _loss_at(self, z: Ball) -> Ball:
-        return self._ratio_at(z).log()
-
-    def _coordinates(self, losses: Floats) -> Floats:
-        return self._sampled_coordinates(losses)
-
-    def _gaps(self, losses: Floats, z: Floats) -> Floats:
-        return self._sampled_gaps(losses, z)
-
-    def _masses(self, z: Floats) -> tuple[Bounds, Bounds]:
-        rest = self._around(z, 0)
-        return self._mixed(rest, self._around(z, 1)), rest
 
 
 def mirrored(found: Cells) -> Cells:

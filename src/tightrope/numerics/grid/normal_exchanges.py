@@ -103,19 +103,6 @@ class GluedNormalCells(NormalMixture):
     def _lowest(self) -> tuple[float, float, float]:
         return self._half.value, 0.0, 0.0
 
-    def _loss_at(self, z: Ball) -> Ball:
-        return self._ratio_at(z).log()
-
-    def _coordinates(self, losses: Floats) -> Floats:
-        return self._sampled_coordinates(losses)
-
-    def _gaps(self, losses: Floats, z: Floats) -> Floats:
-        return self._sampled_gaps(losses, z)
-
-    def _masses(self, z: Floats) -> tuple[Bounds, Bounds]:
-        rest = self._around(z, 0)
-        return self._mixed(rest, self._around(z, 1)), rest
-
 
 def _joined(down: Floats, up: Floats, meet: bool, factor: float) -> Floats:
     """The cells of both sides; where they meet without an edge between them, the middle one is a sum."""

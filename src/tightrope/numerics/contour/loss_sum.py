@@ -1,0 +1,57 @@
+"""The sum of independent losses: what is known of it without an integral."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+from tightrope.numerics.balls import Ball, ball, between, precision
+from tightrope.numerics.contour.floats import Saddles, searching
+from tightrope.numerics.contour.proof import call_factor, log_moment
+from tightrope.numerics.transforms.transform import Transform
+
+__all__ = ["LossSum"]
+
+_MOMENT_BITS = 32  # of an upper bound that is mostly far above what it bounds
+
+
+class LossSum:
+    """The sum L of independent losses: (transform, number of copies) for each part. L = ∞ counts 1 in the call."""
+
+    @searching
+    def __init__(self, parts: Sequence[tuple[Transform, int]]) -> None:
+        merged: dict[int, tuple[Transform, int]] = {}
+        for transform, copies in parts:
+            if copies < 0:
+                raise AssertionError("the number of copies must not be negative")
+            if copies:
+                merged[id(transform)] = (transform, copies + merged.get(id(transform), (transform, 0))[1])
+        if not merged:
+            raise AssertionError("a sum needs a part")
+        self._parts = list(merged.values())
+        self._saddles = Saddles(self._parts)
+        with precision(80):
+            infinite = self.infinite()
+            self._log_infinite = float(infinite.log()) if infinite > 0 else -math.inf
+
+    def infinite(self) -> Ball:
+        """P[L = ∞] = 1 − Π (1 − mᵢ)^{kᵢ}, without cancellation."""
+        total = Ball(0)
+        for transform, copies in self._parts:
+            mass = transform.infinite()
+            if not mass < 1:
+                return between(mass, Ball(1))
+            total += (-mass).log1p() * copies
+        return -total.expm1()
+
+    @searching
+    def chernoff(self, x: float) -> tuple[float, float]:
+        """About ln of the least Chernoff bound c(t)e^{K(t)−tx} of the finite part, and its t."""
+        return self._saddles.chernoff(x)
+
+    def upper(self, x: Ball, t: Fraction) -> Ball:
+        """A proved upper bound of the call at x for every t > 0: c(t)e^{K(t)−tx} + P[L = ∞]."""
+        with precision(80):
+            bound = call_factor(t) * (log_moment(self._parts, t, _MOMENT_BITS) - ball(t) * x).exp() + self.infinite()
+        return bound.upper().min(Ball(1))
