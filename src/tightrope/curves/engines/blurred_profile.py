@@ -81,10 +81,10 @@ class BlurredProfile(Profile):
         top = self.sums[worse].largest
         high = min(_solved(lambda at: logs(at, Ball.upper), x, float(witness["t"]), top), top)
         low = _solved(lambda at: logs(at, Ball.lower), min(x, high), float(witness["t"]), top)
-        upper = next((e for e in _around(high, 1) if self._compares(e, witness, delta, below=True)), None)
+        upper = next((e for e in _around(high, 1) if self.meets(Fraction(e), delta, witness)), None)
         if upper is None:
             raise NotCertified("the exact profile", f"no contour proved an ε near {high:.6g}")
-        lower = next((e for e in _around(low, -1) if self._compares(e, witness, delta, below=False)), 0.0)
+        lower = next((e for e in _around(low, -1) if self.needs(Fraction(e), delta, witness)), 0.0)
         return Bound(lower, upper), witness
 
     def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
@@ -109,14 +109,9 @@ class BlurredProfile(Profile):
 
     def _at_zero(self, delta: Fraction) -> tuple[Bound, Witness]:
         witness = self.find(Fraction(0))
-        if not self._compares(0.0, witness, delta, below=True):
+        if not self.meets(Fraction(0), delta, witness):
             raise NotCertified("the exact profile", "ε is too close to 0 to be told from it")
         return Bound(0.0, 0.0), witness
-
-    def _compares(self, x: float, witness: Witness, delta: Fraction, below: bool) -> bool:
-        value = self.prove(Fraction(x), witness)
-        with precision(200):
-            return bool(value <= ball(delta)) if below else bool(value > ball(delta))
 
 
 def _or_nothing(search: Callable[[float], float], at: float) -> float:

@@ -30,7 +30,7 @@ _NOTHING = 30.0  # nats below the mass at ∞: far less than floats can tell
 
 def bounded_by(total: LossSum, x: float, level: float) -> Fraction | None:
     """A t at which the Chernoff bound at x stays below e^level, if one is found quickly."""
-    least, best = total.chernoff(x)
+    least, best = total.chernoff(x, level - 1)
     if math.isfinite(least) and least > level:
         return None  # no t will do
     with precision(128):
@@ -79,7 +79,7 @@ def estimated(total: ContourSum, x: float) -> float:
 def crosses_before(total: ContourSum, worse: ContourSum, x: float, goal: float) -> bool:
     """Whether ln of a call is below the goal at x, where that of the worse one reaches it: as floats see it."""
     try:
-        if total.chernoff(x)[0] < goal or told_apart(worse, total, x) > FAR:
+        if total.chernoff(x, goal)[0] < goal or told_apart(worse, total, x) > FAR:
             return True
         return total.estimate(x) < goal - NEAR
     except NotCertified:

@@ -108,8 +108,11 @@ class Saddles:
             found = self._blocks[number, finer] = t, self.log_moment(t)
         return found
 
-    def best(self, objective: Callable[[Floats, Floats], Floats]) -> tuple[float, float]:
-        """The tilt at which an objective of (t, K(t)) with one valley is least, and about its value there."""
+    def best(
+        self, objective: Callable[[Floats, Floats], Floats], enough: float = -math.inf
+    ) -> tuple[float, float]:
+        """The tilt at which an objective of (t, K(t)) with one valley is least, and about its value there; or any at
+        which it is below ``enough``."""
         import numpy as np
 
         number, last = 0, 0
@@ -117,6 +120,8 @@ class Saddles:
             t, k = self._block(number)
             values = _values(objective, t, k)
             i = int(values.argmin())
+            if values[i] < enough:
+                return float(t[i]), float(values[i])
             step = -1 if i == 0 else 1 if i == _BLOCK - 1 else 0
             if step == 0 or step == -last or abs(number + step) > _FURTHEST:
                 break
@@ -133,9 +138,13 @@ class Saddles:
         drop = min((low - high) * shift / 4, low - middle, high - middle)  # as far as convexity allows
         return float(t[i]) * float(t[1] / t[0]) ** shift, middle - drop
 
-    def chernoff(self, x: float) -> tuple[float, float]:
-        """About the least of ln c(t) + K(t) − tx, and its t."""
-        t, value = self._once("chernoff", x, lambda at, k: k + log_factor(at) - at * x)
+    def chernoff(self, x: float, enough: float = -math.inf) -> tuple[float, float]:
+        """About the least of ln c(t) + K(t) − tx, or one below ``enough``, and its t."""
+
+        def objective(at: Floats, k: Floats) -> Floats:
+            return k + log_factor(at) - at * x
+
+        t, value = self._once("chernoff", x, objective) if enough == -math.inf else self.best(objective, enough)
         return value, t
 
     def saddle(self, x: float) -> float:

@@ -46,9 +46,10 @@ class LossSum:
         return -total.expm1()
 
     @searching
-    def chernoff(self, x: float) -> tuple[float, float]:
-        """About ln of the least Chernoff bound c(t)e^{K(t)−tx} of the finite part, and its t."""
-        return self._saddles.chernoff(x)
+    def chernoff(self, x: float, enough: float = -math.inf) -> tuple[float, float]:
+        """About ln of the least Chernoff bound c(t)e^{K(t)−tx} of the finite part, or of one below ``enough``, and its
+        t."""
+        return self._saddles.chernoff(x, enough)
 
     def upper(self, x: Ball, t: Fraction) -> Ball:
         """A proved upper bound of the call at x for every t > 0: c(t)e^{K(t)−tx} + P[L = ∞]."""

@@ -118,7 +118,7 @@ class SplitSum(ContourSum):
             x -= first / slope
         return x
 
-    def chernoff(self, x: float) -> tuple[float, float]:
+    def chernoff(self, x: float, enough: float = -math.inf) -> tuple[float, float]:  # noqa: ARG002 - it bounds nothing
         """Of the contour alone: no bound of the whole."""
         return math.inf, super().chernoff(x)[1]
 
