@@ -91,7 +91,7 @@ class Blind:
     def infinite(self):
         return Ball(0)
 
-    def chernoff(self, _):
+    def chernoff(self, *_):
         return 0.0, 1.0
 
     def rough(self, _):
