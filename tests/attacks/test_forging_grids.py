@@ -8,11 +8,12 @@ import pytest
 import tightrope as tr
 from attacks.certificates import changed, confirmed
 
+MIXED = tr.DiscreteGaussian(3).poisson("0.1") + tr.DiscreteGaussian(4).poisson("0.05")
 CLAIMS = {
     "one direction": tr.epsilon(tr.Gaussian(1).without_replacement(10, 1000) * 10, delta="1e-6"),
     "δ": tr.delta(tr.Gaussian(2).without_replacement(20, 100) * 3, epsilon="0.5"),
-    "two directions": tr.delta(tr.Gaussian(1).poisson("0.1") + tr.Gaussian(2).poisson("0.05"), epsilon="0.05"),
-    "mixed": tr.epsilon(tr.Gaussian(1).poisson("0.1") + tr.Gaussian(2).poisson("0.05"), delta="1e-4"),
+    "two directions": tr.delta(MIXED, epsilon="0.05"),
+    "mixed": tr.epsilon(MIXED, delta="1e-4"),
 }
 DATA = {name: json.loads(claim.to_json()) for name, claim in CLAIMS.items()}
 

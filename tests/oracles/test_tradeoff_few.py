@@ -18,6 +18,7 @@ from tightrope.curves.loss import Loss
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.real import real
+from tightrope.numerics.windowed.parts import Sampler, WindowLaw
 from tightrope.numerics.windowed.total import WindowedSum
 
 NORMAL = NormalDist()
@@ -190,7 +191,8 @@ def test_the_slow_way_answers_a_few_points():
 
 def test_little_noise_needs_narrow_stretches():
     """Where a wide stretch is out of reach a narrow one may be had, and else nothing."""
-    steps = WindowedSum(real(10), Fraction(1, 100), 20)
+    law = WindowLaw.of([Sampler(real(10), Fraction(1, 100), 20)])
+    steps = WindowedSum(law, law)
     removing, adding = WindowedDirection(steps, False), WindowedDirection(steps, True)
     one = tr.delta(tr.Gaussian("0.1").poisson("0.01") * 20, 4)
     value = removing.deltas([Fraction(4)])[0]

@@ -10,13 +10,14 @@ from tightrope.accounting import ask, gaussian_least, least
 from tightrope.accounting.calibrate_search import boundary
 from tightrope.accounting.calibrate_trials import Maker, Trials
 from tightrope.accounting.claim import Claim
-from tightrope.accounting.solve import epsilon_estimate
+from tightrope.accounting.solve import epsilon_estimate, least_epsilon
 from tightrope.accounting.text import parse
 from tightrope.errors import BadParameter, BadText
 from tightrope.mechanisms.base import Mechanism, truth_value
 from tightrope.numerics.exact import Number, near, nonnegative, probability, shortest
 
-Question = tuple[Callable[[Mechanism], Claim], Callable[[Mechanism], float | None], Fraction]
+Rough = Callable[[Mechanism], float | None]
+Question = tuple[Callable[[Mechanism], Claim], Rough, Rough, Fraction]
 
 
 @dataclass(frozen=True)
@@ -111,18 +112,22 @@ def _maker(mechanism: Callable[..., Mechanism] | str) -> Maker:
 
 
 def _target(epsilon: Number | None, delta: Number | None, rho: Number | None, mu: Number | None) -> Question:
-    """How a cost is certified, how it is estimated, and what it may be."""
+    """How a cost is certified, how its upper end alone is, how it is estimated, and what it may be."""
     given = [name for name, value in (("epsilon", epsilon), ("rho", rho), ("mu", mu)) if value is not None]
     if len(given) != 1 or (delta is not None and epsilon is None):
         raise BadParameter("epsilon", epsilon, "state one target: epsilon with delta, epsilon alone, rho, or mu")
     if rho is not None:
-        return least.zcdp, _unknown, nonnegative("rho", rho)
+        return least.zcdp, _unknown, _unknown, nonnegative("rho", rho)
     if mu is not None:
-        return gaussian_least.gdp, _unknown, nonnegative("mu", mu)
+        return gaussian_least.gdp, _unknown, _unknown, nonnegative("mu", mu)
     d = probability("delta", 0 if delta is None else delta)
     target = nonnegative("epsilon", epsilon if epsilon is not None else 0)
-    return (lambda m: ask.epsilon(m, d)), (lambda m: epsilon_estimate(m, d)), target
+
+    def upper(m: Mechanism) -> float | None:
+        return least_epsilon(m, d) if 0 < d < 1 and not ask.blocks(m) else None
+
+    return (lambda m: ask.epsilon(m, d)), upper, (lambda m: epsilon_estimate(m, d)), target
 
 
 def _unknown(_: Mechanism) -> None:
-    """No estimate: for these, certified costs are quick."""
+    """Nothing quicker: for these, certified costs are quick."""

@@ -12,7 +12,9 @@ from tightrope.numerics.exact import exact, near
 Sides = tuple[Fraction, Fraction | None]  # a value that meets the target, and one beyond that does not, if there is one
 
 _RELATIVE = 5e-7  # how close both sides are at least
-_CLOSE = 1e-7  # how close they are if the estimates are those of the certified route
+_SHARES = (1e-7, 1e-7, 1e-7, 2e-7, 3e-7, 5e-7, 5e-7, 5e-7)  # how close they are, round by round
+_FAR = 20  # so many times that close: then both sides are not certified yet
+_NEARBY = 1e-4  # from a certified cost so near, the estimates are corrected well
 _LADDER = (2.0, 4.0, 16.0, 256.0, 1e5, 1e8, 1e15, 1e30, 1e60, 1e120, 1e200, 1e300)
 _STARTS = tuple(10.0 ** (sign * k) for k in (0, 1, 2, 3, 5, 8, 15, 30, 100, 300) for sign in (1, -1))
 
@@ -20,16 +22,29 @@ _STARTS = tuple(10.0 ** (sign * k) for k in (0, 1, 2, 3, 5, 8, 15, 30, 100, 300)
 def boundary(trials: Trials) -> Sides:
     """The boundary value on the side that meets the target, and the value certified to miss it; None if the
     parameter ends first."""
-    good, bad = _sides(trials, _CLOSE)
-    if not trials.meets(good) or (bad is not None and trials.meets(bad)):
-        trials.distrust()  # the estimates were not those of the certified route
-        good, bad = _sides(trials, _RELATIVE)
-    return (good, None) if bad is None else _rounded(trials, good, bad)
-
-
-def _sides(trials: Trials, share: float) -> Sides:
     good, bad = _bracket(trials)
-    return (good, None) if bad is None else _closed(trials, good, bad, share)
+    for share in _SHARES:
+        if bad is None:
+            break
+        good, bad = _closed(trials, good, bad, share)
+        if _certified(trials, good, bad, share):
+            return _rounded(trials, good, bad)
+        good, bad = trials.closest(rising=good < bad) or _bracket(trials)
+    if bad is None and trials.meets(good):
+        return good, None
+    trials.distrust()  # the estimates are not those of the certified route
+    good, bad = _bracket(trials)
+    return (good, None) if bad is None else _rounded(trials, *_closed(trials, good, bad, _RELATIVE))
+
+
+def _certified(trials: Trials, good: Fraction, bad: Fraction, share: float) -> bool:
+    """Whether both sides are. Where a certified cost shows the estimates to be off, they are corrected first."""
+    if not trials.certified_near(good, _NEARBY):
+        before = trials.height(good)
+        trials.upper(good)
+        if abs(trials.height(good) - before) > _FAR * share:
+            return False
+    return trials.meets(good) and not trials.meets(bad)
 
 
 def _rounded(trials: Trials, good: Fraction, bad: Fraction) -> tuple[Fraction, Fraction]:

@@ -13,22 +13,28 @@ from tightrope.numerics.exact import exact, near
 
 Maker = Callable[[Fraction], Mechanism]
 _MOST = 150  # trials of one calibration: a user's function may be anything
+_APART = 1e-5  # relatively: costs that are closer say nothing about a slope
+_STRAIGHT = 2e-8  # product of distances: a line is off by about this times the curvature
 
 
 class Trials:
-    """Costs of the mechanisms that ``make`` gives. ``question`` certifies one, ``rough`` estimates it or gives None."""
+    """Costs of the mechanisms that ``make`` gives. ``question`` certifies one; ``quick`` certifies its upper end alone,
+    and ``rough`` estimates it, each None where it cannot."""
 
     def __init__(
         self,
         make: Maker,
         question: Callable[[Mechanism], Claim],
+        quick: Callable[[Mechanism], float | None],
         rough: Callable[[Mechanism], float | None],
         target: Fraction,
     ) -> None:
-        self._make, self._question, self._rough, self.target = make, question, rough, target
+        self._make, self._question, self._quick, self._rough, self.target = make, question, quick, rough, target
         self._made: dict[Fraction, Mechanism | None] = {}
         self._claims: dict[Fraction, Claim] = {}
+        self._uppers: dict[Fraction, float] = {}
         self._costs: dict[Fraction, float] = {}
+        self._estimates: list[tuple[float, float]] = []  # ln x and ln of the cost
         self._spent, self._distrusted = 0, False
         self.whole = False
 
@@ -53,24 +59,47 @@ class Trials:
         """Whether the mechanism exists at x."""
         return self._mechanism(x) is not None
 
+    def _known(self, x: Fraction) -> Mechanism:
+        self._spend()
+        mechanism = self._mechanism(x)
+        assert mechanism is not None
+        return mechanism
+
     def claim(self, x: Fraction) -> Claim:
         """The certified cost at x, which must be accepted."""
         if x not in self._claims:
-            self._spend()
-            mechanism = self._mechanism(x)
-            assert mechanism is not None
-            self._claims[x] = self._question(mechanism)
+            self._claims[x] = self._question(self._known(x))
+            self._uppers[x] = self._claims[x].upper
         return self._claims[x]
+
+    def upper(self, x: Fraction) -> float:
+        """The upper end of that."""
+        if x not in self._uppers:
+            quick = None if self._distrusted else self._quick(self._known(x))
+            self._uppers[x] = self.claim(x).upper if quick is None else quick
+        return self._uppers[x]
 
     def cost(self, x: Fraction) -> float:
         """About the cost at x, which must be accepted."""
         if x not in self._costs:
-            self._spend()
-            mechanism = self._mechanism(x)
-            assert mechanism is not None
-            rough = None if self._distrusted else self._rough(mechanism)
-            self._costs[x] = self.claim(x).upper if rough is None else rough
+            rough = self._continued(x) if self._estimates else None
+            if rough is None and not self._distrusted:
+                rough = self._rough(self._known(x))
+                if rough is not None and 0 < rough < math.inf:
+                    self._estimates.append((math.log(x), math.log(rough)))
+                else:
+                    rough = None  # the search may have seen nothing
+            self._costs[x] = self.upper(x) if rough is None else rough
         return self._costs[x]
+
+    def _continued(self, x: Fraction) -> float | None:
+        """The line through the two nearest estimates, in logarithms, where its error cannot be seen."""
+        place = math.log(x)
+        (at, value), *others = sorted(self._estimates, key=lambda one: abs(one[0] - place))
+        other, there = next((one for one in others if abs(one[0] - at) > _APART), (math.inf, 0.0))
+        if not abs(place - at) * abs(other - at) < _STRAIGHT:
+            return None
+        return math.exp(value + (there - value) * (place - at) / (other - at))
 
     def meets(self, x: Fraction) -> bool:
         """Whether the target is certified to be met at x."""
@@ -78,20 +107,57 @@ class Trials:
         return math.isfinite(upper) and Fraction(upper) <= self.target
 
     def distrust(self) -> None:
-        """From now on every cost is a certified one."""
+        """From now on every cost is that of a claim."""
         self._distrusted = True
         self._costs.clear()
+        self._estimates.clear()
+        self._uppers = {x: claim.upper for x, claim in self._claims.items()}
 
     def height(self, x: Fraction) -> float:
         """About ln(cost/target), positive where the target is missed; of a certified cost the sign is exact."""
-        cost, target = self.cost(x), near(self.target)
+        if x in self._uppers:
+            upper = self._uppers[x]
+            height = self._log_ratio(upper)
+            met = math.isfinite(upper) and Fraction(upper) <= self.target
+            return min(height, 0.0) if met else max(height, 5e-324)
+        height = self._log_ratio(self.cost(x))
+        if x in self._uppers:
+            return self.height(x)
+        return height + self.correction(x) if math.isfinite(height) else height
+
+    def _log_ratio(self, cost: float) -> float:
+        target = near(self.target)
         if math.isinf(cost) or not cost > 0 or not target > 0:
-            height = -math.inf if cost <= target else math.inf
-        else:
-            height = math.log(cost) - math.log(target)
-        if x not in self._claims:
-            return height
-        return min(height, 0.0) if self.meets(x) else max(height, 5e-324)
+            return -math.inf if cost <= target else math.inf
+        return math.log(cost) - math.log(target)
+
+    def correction(self, x: Fraction) -> float:
+        """About ln(certified/estimated) at x: a line through what is known nearby."""
+        known = []
+        for value, upper in self._uppers.items():
+            cost = self._costs.get(value, 0.0)
+            if 0 < cost < math.inf and 0 < upper < math.inf:
+                known.append((math.log(value), math.log(upper / cost)))
+        if not known:
+            return 0.0
+        place = math.log(x)
+        at, here = min(known, key=lambda one: abs(one[0] - place))
+        others = [one for one in known if abs(one[0] - at) > max(_APART, abs(place - at) / 4)]
+        if not others:
+            return here
+        other, there = min(others, key=lambda one: abs(one[0] - place))
+        return here + (there - here) * (place - at) / (other - at)
+
+    def certified_near(self, x: Fraction, share: float) -> bool:
+        """Whether some cost that close to x is certified."""
+        return any(abs(at - x) <= share * x for at in self._uppers)
+
+    def closest(self, rising: bool) -> tuple[Fraction, Fraction] | None:
+        """The closest two values seen of which one meets the target and one misses it; ``rising``: as the larger."""
+        heights = {x: self.height(x) for x in {**self._costs, **self._uppers}}
+        good = [x for x, height in heights.items() if height <= 0]
+        pairs = [(g, b) for g in good for b, height in heights.items() if height > 0 and (g < b) == rising]
+        return min(pairs, key=lambda pair: abs(math.log(pair[0] / pair[1])), default=None)
 
     def number(self, x: float) -> Fraction:
         """A value near x that is short to write, whole if it must be."""

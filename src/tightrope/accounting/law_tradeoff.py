@@ -73,8 +73,8 @@ def neyman_pearson(atoms: FiniteSum, fpr: Fraction) -> Ball:
 
 
 def tradeoffs_of(law: Loss, fprs: Sequence[Fraction], fine: float = 0.0) -> list[Bound | None]:
-    """The lesser trade-off of both directions at each rate; None where nothing was certified. A gap of ``fine`` is
-    small enough."""
+    """The lesser trade-off of both directions at each rate; None where nothing was certified. A relative gap of
+    ``fine`` is small enough."""
     ends = {Fraction(0): _at_zero(law), Fraction(1): Bound(0.0, 0.0)}
     inside = [a for a in fprs if a not in ends]
     curves = [_closed(parts) for parts in law.directions]
@@ -112,6 +112,8 @@ def _closed(parts: Parts) -> Curve | None:
         if atoms.exact and atoms.atoms(MOST_ATOMS) is not None:
             return lambda a: Bound.around(sharp(lambda: neyman_pearson(atoms, a)), 0.0, 1.0)
     whole = merged(parts)
+    if any(pair.effort > 1 for pair, _ in whole):
+        return None  # each point takes its time: they are shared
     if len(whole) == 1 and isinstance(whole[0][0], NormalPair):
         mu = whole[0][0].mu
         return lambda a: Bound.around(sharp(lambda: upper_tail(mu() + quantile(ball(a)))), 0.0, 1.0)  # G_μ
@@ -122,12 +124,28 @@ def _closed(parts: Parts) -> Curve | None:
     return lambda a: profile_to_tradeoff(call, a)
 
 
+def _summed(law: Loss) -> tuple[Deltas, ...] | None:
+    """δ of each direction in closed form; None where there is none."""
+    try:
+        return tuple(_each(evaluator(parts).call) for parts in law.directions)
+    except NotCertified:
+        return None
+
+
+def _each(call: Call) -> Deltas:
+    def deltas(epsilons: Sequence[Fraction]) -> list[Ball | None]:
+        with precision(_BITS):
+            return [call(ball(x)) for x in epsilons]
+
+    return deltas
+
+
 class _Tables:
     """Points of δ in both directions. Below 0, δ(−ε) = 1 − e^{−ε} + e^{−ε}·δ'(ε) with the δ' of the other direction."""
 
     def __init__(self, law: Loss, fine: float) -> None:
         self._fine = fine
-        self._deltas: tuple[Deltas, ...] = directions(law)
+        self._deltas: tuple[Deltas, ...] = _summed(law) or directions(law)
         self._tables = [ConvexPoints() for _ in self._deltas]
 
     def at(self, fprs: Sequence[Fraction]) -> list[Bound | None]:
@@ -156,7 +174,7 @@ class _Tables:
         found = [_missed(table, a) for table in self._tables]
         most = min(bound.upper for bound in found)
         gaps = [(i, bound.upper - bound.lower) for i, bound in enumerate(found) if bound.lower <= most]
-        return [i for i, gap in gaps if gap > self._fine and not enough(self._tables[i], share, gap)]
+        return [i for i, gap in gaps if gap > self._fine * most and not enough(self._tables[i], share, gap)]
 
     def _ask(self, wanted: Sequence[tuple[int, float]]) -> bool:
         """Add these points (direction, ε), all that one engine answers at once; whether any was found."""

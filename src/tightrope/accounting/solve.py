@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from itertools import islice
 
 from tightrope.accounting.attained import within
@@ -56,30 +57,31 @@ def _answer(route: Route, bound: Bound, witness: Witness) -> Answer:
 
 def best_epsilon(m: Mechanism, delta: Fraction) -> Answer:
     """The least proved ε at this δ in (0, 1)."""
-
-    def by(route: Route, best: Answer) -> Answer | None:
-        profile, most = route.build(), best.bound.upper
-        if math.isfinite(most) and profile.misses(delta, Fraction(most) * _SAME):
-            return None  # it is no better
-        return _answer(route, *profile.epsilon(delta))
-
-    return _best(m, by, lambda profile: profile.epsilon(delta)[0], effort=0)
+    return _best(m, partial(_epsilon_by, delta), lambda profile: profile.epsilon(delta)[0], effort=0)
 
 
-def tight_profile(m: Mechanism) -> Profile | None:
-    """The profile through the law of the loss where that says all; None where no such law is known."""
+def _epsilon_by(delta: Fraction, route: Route, best: Answer) -> Answer | None:
+    profile, most = route.build(), best.bound.upper
+    if math.isfinite(most) and profile.misses(delta, Fraction(most) * _SAME):
+        return None  # it is no better
+    return _answer(route, *profile.epsilon(delta))
+
+
+def least_epsilon(m: Mechanism, delta: Fraction) -> float | None:
+    """The upper end of that, for searches; None where a lower end comes with it anyway."""
     route = exact_route(m)
-    try:
-        return None if route is None or route.kind != "equal" else route.build()
-    except NotCertified:
+    if route is not None and route.kind == "equal":
         return None
+    return _best(m, partial(_epsilon_by, delta), None, effort=0).bound.upper
 
 
 def epsilon_estimate(m: Mechanism, delta: Fraction) -> float | None:
-    """About ε at this δ, for searches; None where there is no tight profile or it gives up."""
-    profile = tight_profile(m) if 0 < delta < 1 else None
+    """About ε at this δ, for searches, by the law of the loss; None where that is unknown or gives up."""
+    route = exact_route(m) if 0 < delta < 1 else None
+    if route is None or not (route.kind == "equal" or route.final):
+        return None
     try:
-        return None if profile is None else profile.estimate(delta)
+        return route.build().estimate(delta)
     except NotCertified:
         return None
 
@@ -97,8 +99,9 @@ def best_delta(m: Mechanism, epsilon: Fraction) -> Answer:
 
 
 def _best(
-    m: Mechanism, by: Callable[[Route, Answer], Answer | None], enclosed: Callable[[Profile], Bound], effort: int
+    m: Mechanism, by: Callable[[Route, Answer], Answer | None], enclosed: Callable[[Profile], Bound] | None, effort: int
 ) -> Answer:
+    """The best route's answer, and the best lower end by ``enclosed``, if that is wanted."""
     best, paired, known, floor = NOTHING, False, 0, 0.0
     for route in routes(m):
         if best.bound.upper == 0.0:
@@ -121,7 +124,7 @@ def _best(
             best = found
         if route.final:
             break
-    low = max(floor, largest_lower(m, enclosed, known))
+    low = floor if enclosed is None else max(floor, largest_lower(m, enclosed, known))
     return Answer(
         Bound(min(low, best.bound.upper), best.bound.upper),
         best.computed,

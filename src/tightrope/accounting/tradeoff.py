@@ -42,7 +42,7 @@ def tradeoffs(m: Mechanism, fprs: Sequence[Fraction]) -> list[Claim]:
     route, law = exact_route(m), fact(m, Loss)
     exact: list[Bound | None] = [None] * len(points)
     if route is not None and law is not None:
-        exact = tradeoffs_of(law.curve, points)
+        exact = tradeoffs_of(law.curve, points, 0.0 if route.kind == "equal" else _FINE)
     complete = route is not None and route.kind == "equal" and None not in exact
     highest = [Bound.rational(1 - a).upper for a in points] if complete else _least_known(m, points)
     found = {a: _answered(m, a, route, b, high) for a, b, high in zip(points, exact, highest, strict=True)}

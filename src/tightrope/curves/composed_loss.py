@@ -12,6 +12,7 @@ from fractions import Fraction
 from functools import partial
 
 from tightrope.curves.concentrated import joint_failure
+from tightrope.curves.engines.atoms_profile import atoms_profile
 from tightrope.curves.engines.blurred_profile import blurred_profile
 from tightrope.curves.engines.contour_profile import contour_profile, transforms
 from tightrope.curves.engines.grid_profile import few, grid_profile
@@ -25,6 +26,7 @@ from tightrope.curves.sampled.allocated import allocated_profile, has_allocation
 from tightrope.curves.sampled.draws import has_draws
 from tightrope.curves.sampled.draws_profile import DrawsProfile
 from tightrope.curves.sampled.glued import few_mixtures, split_glued_profile
+from tightrope.curves.sampled.poisson import PoissonRemove
 from tightrope.curves.ways import Way, Ways
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball
@@ -135,24 +137,28 @@ def _has_transforms(c: Loss) -> bool:
 
 def _by_contour(c: Loss) -> Profile:
     """By a contour integral: as it stands where the transform decays, with a tiny normal loss added where it does not;
-    on a grid where the steps are few; in the last resort by long sums."""
+    around what matters of sampled steps; on a grid where the steps are few; in the last resort by long sums."""
     grid: Way = ("grid", partial(grid_profile, c))
     long: Way = ("sum", partial(_summed, c, quick=False))
     if not _has_transforms(c):
         return Ways((long, grid))
-    contour: Way = ("contour", partial(contour_profile, c))
+    contour: Way = ("contour", partial(contour_profile, c, deep=False))
+    deep: Way = ("deep", partial(contour_profile, c))
     windowed: Way = ("windowed", partial(windowed_profile, c))
     split: Way = ("split", partial(split_glued_profile, c))
     blurred: Way = ("blurred", partial(blurred_profile, c))
+    atoms: Way = ("atoms", partial(atoms_profile, c))
     if all(not pair.decays for parts in c.directions for pair, _ in parts):
         first = (grid, blurred) if _sparse(c) else (blurred, grid)
-        return Ways((*first, split, windowed, contour, long))
+        return Ways((*first, split, windowed, contour, deep, long))
     if few(c):
-        return Ways((windowed, grid, contour, split, blurred, long))
+        return Ways((windowed, grid, contour, deep, split, blurred, long))
     if few_mixtures(c):
-        return Ways((grid, contour, split, blurred, windowed, long))
+        return Ways((grid, contour, deep, split, blurred, windowed, long))
     first = (windowed, contour) if rare(c) else (contour, windowed)
-    return Ways((*first, split, blurred, grid, long))
+    sampled = any(isinstance(pair, PoissonRemove) and isinstance(pair.base, NormalPair) for pair, _ in c.remove)
+    rest = (deep, split, blurred, grid)  # around atoms only windowed contours are quicker than these
+    return Ways((*first, atoms, *rest, long) if sampled else (*first, *rest, atoms, long))
 
 
 def _sparse(c: Loss) -> bool:
@@ -172,7 +178,10 @@ def _start(c: Loss) -> Callable[[Fraction], Start | None] | None:
             known = transforms(parts)
             if known is None:
                 return None
-            found.append(saddle_start(known, delta))
+            try:
+                found.append(saddle_start(known, delta))
+            except NotCertified:  # a transform out of reach leaves the search without a guess
+                return None
         starts = [one for one in found if one is not None]
         return max(starts) if starts else None
 

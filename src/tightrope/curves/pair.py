@@ -34,6 +34,7 @@ class Pair(ABC):
     decays = True  # False: the transform does not fall along vertical lines, since the losses are atoms
     composes = True  # False: the profile is a supremum over several pairs, so a product of it only overstates
     measured: bool | None = None  # whether there is a cumulant, said where finding out would take long
+    symmetric = False  # True: (Q, P) has the same law of the loss as (P, Q)
     shifted = False  # True: log-concave noise against its shift, and the opposite shift fits the description as well
 
     @abstractmethod

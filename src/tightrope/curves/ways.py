@@ -14,7 +14,7 @@ from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.bound import Bound
 
-_WIDE = 1e-5  # relatively: then another way is tried, too
+_WIDE, _NARROW = 1e-5, 1e-10  # relatively: what is wider, another way is tried for, too
 _MORE = 2
 
 Answer = TypeVar("Answer")
@@ -94,6 +94,12 @@ class Ways(Profile):
         """The first estimate."""
         return self._best(lambda profile: ({}, profile.estimate(delta)), lambda _: 0.0)[1]
 
+    def _enough(self, name: str, width: float) -> bool:
+        """Whether an answer is narrow: a contour is very narrow, or has met losses that a window would cut off."""
+        if width <= _NARROW or name != "contour" or "windowed" not in dict(self.ways):
+            return width <= _WIDE
+        return width <= _WIDE and self._profile("windowed") is None
+
     def _best(
         self, ask: Callable[[Profile], tuple[Witness, Answer]], width: Callable[[Answer], float]
     ) -> tuple[Witness, Answer]:
@@ -107,7 +113,7 @@ class Ways(Profile):
                 failure = wrong
                 continue
             found.append((width(answer), {**witness, "way": name}, answer))
-            if found[-1][0] <= _WIDE or len(found) > _MORE:
+            if self._enough(name, found[-1][0]) or len(found) > _MORE:
                 break
         if not found:
             raise failure

@@ -20,7 +20,7 @@ from tightrope.numerics.exact import Number, count, positive
 from tightrope.numerics.real import UNBOUNDED, Real, real
 from tightrope.numerics.transforms.discrete_normal import DiscreteNormalTransform
 from tightrope.numerics.transforms.exchanged_discrete import ExchangedDiscreteNormalTransform
-from tightrope.numerics.transforms.sampled_discrete import SampledDiscreteNormalTransform
+from tightrope.numerics.transforms.smooth_discrete import sampled_discrete_transform
 from tightrope.numerics.transforms.transform import Transform
 from tightrope.theorems import Source, theorem
 
@@ -69,6 +69,7 @@ class DiscreteNormalPair(Pair):
     shift: int
     words = "the discrete Gaussian's, on a lattice"
     decays = False
+    symmetric = True
 
     def call(self, x: Ball) -> Ball:
         """P[Y > xσ²/Δ − Δ/2] − e^x P[Y > xσ²/Δ + Δ/2]."""
@@ -85,8 +86,8 @@ class DiscreteNormalPair(Pair):
         return DiscreteNormalTransform(self.variance, self.shift)
 
     def sampled_transform(self, rate: Fraction, adding: bool) -> Transform | None:
-        """A sum over the noise."""
-        return SampledDiscreteNormalTransform(self.variance, self.shift, rate, adding) if 0 < rate < 1 else None
+        """A sum over the noise, or near the normal one."""
+        return sampled_discrete_transform(self.variance, self.shift, rate, adding) if 0 < rate < 1 else None
 
     def sampled_cells(self, rate: Fraction, adding: bool) -> CellLaw | None:
         """The noise's values gathered in cells."""

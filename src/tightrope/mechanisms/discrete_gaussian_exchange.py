@@ -30,6 +30,7 @@ class DiscreteGaussianExchange(RuledPair):
     rate: Fraction
     words = "that of a sampled record exchanged, with discrete Gaussian noise"
     decays = False
+    symmetric = True
 
     def call(self, x: Ball) -> Ball:
         """The largest P[k ≥ i] − e^x Q[k ≥ i], that of the least i with a loss above x; below 0 by symmetry."""

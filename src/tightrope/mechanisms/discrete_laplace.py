@@ -70,6 +70,7 @@ class DiscreteLaplacePair(Pair):
     shift: int
     words = "the discrete Laplace's"
     decays = False
+    symmetric = True
 
     def _r(self, power: Ball | int) -> Ball:
         return (-ball(1 / self.scale) * power).exp()

@@ -76,6 +76,7 @@ class LaplacePair(Pair):
 
     epsilon: Fraction
     words = "Laplace's: a density between two atoms"
+    symmetric = True
 
     def call(self, x: Ball) -> Ball:
         """1 − e^{(x−ε₀)/2} between −ε₀ and ε₀."""

@@ -26,6 +26,7 @@ class LaplaceExchange(RuledPair):
     epsilon: Fraction
     rate: Fraction
     words = "that of a sampled record exchanged, with Laplace noise"
+    symmetric = True
 
     def _edge(self) -> Ball:
         """w(−ε₀)."""

@@ -10,10 +10,13 @@ from tightrope.numerics.balls import Ball, upper_float
 __all__ = ["chord_bound", "valley"]
 
 _GOLDEN = (math.sqrt(5) - 1) / 2
+_NEAR, _NEAREST = 1e-10, 1e-17  # how near, relatively and at least
+_MOST = 120
 
 
 def valley(f: Callable[[float], Ball]) -> float:
-    """A float near the minimiser over the real line: outward from 0 by doubling, then golden sections."""
+    """A float near the minimiser over the real line: outward from 0 by doubling, then Brent's method, parabolas where
+    they close in and golden sections elsewhere."""
     values: dict[float, Ball] = {}
 
     def at(x: float) -> Ball:
@@ -27,17 +30,34 @@ def valley(f: Callable[[float], Ball]) -> float:
     while step < 1e18 and at(direction * step) < at(x):
         before, x, step = x, direction * step, step * 2
     left, right = sorted((direction * step, before))
-    a, b = right - _GOLDEN * (right - left), left + _GOLDEN * (right - left)
-    for _ in range(90):
-        if right - left < max(1e-17, 1e-14 * abs(left)):
+    last = earlier = math.inf  # the last two moves
+    for _ in range(_MOST):
+        best, second, third = sorted((p for p in values if left <= p <= right), key=values.__getitem__)[:3]
+        close = max(_NEAR * abs(best), _NEAREST)
+        middle = (left + right) / 2
+        if abs(best - middle) + (right - left) / 2 <= 2 * close:
             break
-        if at(a) <= at(b):
-            right, b = b, a
-            a = right - _GOLDEN * (right - left)
+        move = _parabola((best, second, third), [values[p] for p in (best, second, third)])
+        if move is None or not left < best + move < right or not abs(move) < earlier / 2:
+            move = (1 - _GOLDEN) * ((left if best >= middle else right) - best)
+            last = abs(move)
+        earlier, last = last, abs(move)
+        tried = best + (move if abs(move) >= close else math.copysign(close, middle - best))
+        if at(tried) <= at(best):
+            left, right = (best, right) if tried > best else (left, best)
         else:
-            left, a = a, b
-            b = left + _GOLDEN * (right - left)
+            left, right = (left, tried) if tried > best else (tried, right)
     return min(values, key=lambda p: values[p])
+
+
+def _parabola(places: tuple[float, float, float], values: list[Ball]) -> float | None:
+    """From the first place to the lowest point of the parabola through three."""
+    (x, w, v), (fx, fw, fv) = places, values
+    r, q = (fx - fv) * (x - w), (fx - fw) * (x - v)
+    down = 2 * (q - r)
+    if not (down > 0 or down < 0):
+        return None
+    return float(((r * (x - w) - q * (x - v)) / down).mid())
 
 
 def chord_bound(f: Callable[[float], Ball], x: float, finest: float = 1e-12) -> float | None:

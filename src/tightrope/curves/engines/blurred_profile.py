@@ -105,7 +105,10 @@ class BlurredProfile(Profile):
     def estimate(self, delta: Fraction) -> float:
         """About ε, in floats."""
         goal = math.log(delta.numerator) - math.log(delta.denominator)
-        return max(max(_or_nothing(total.root, goal) for total in self.sums), 0.0)
+        found = max(_or_nothing(total.root, goal) for total in self.sums)
+        if found == -math.inf:
+            raise NotCertified("a blurred contour", "floats do not see the call")
+        return max(found, 0.0)
 
     def _at_zero(self, delta: Fraction) -> tuple[Bound, Witness]:
         witness = self.find(Fraction(0))

@@ -46,6 +46,8 @@ class ContourProfile(Profile):
 
     sums: tuple[ContourSum, ...]
     distance: Real  # an upper bound on δ(0): total variations add at most
+    deep: bool = True  # whether to search on proved values where floats do not see the call, which may take a second
+    may_be_wide = True  # where they misjudge a call that rare losses hide
 
     def find(self, epsilon: Fraction) -> Witness:
         """The contour of the worse direction; for the other one the t of its Chernoff bound, or a contour too. Only
@@ -63,11 +65,13 @@ class ContourProfile(Profile):
         try:
             return self._witness(x, worse, estimates[worse])
         except Unseen:
+            if not self.deep:
+                raise
             return self._deep(x, deep_call(self.sums[0], x))
 
     def _witness(self, x: float, worse: int, level: float, relative: float = _RELATIVE) -> Witness:
         """``level``: about ln δ at x in the worse direction."""
-        witness: Witness = {"direction": worse, **_written(self.sums[worse].plan(x, relative))}
+        witness: Witness = {"direction": worse, **written_plan(self.sums[worse].plan(x, relative))}
         for i, total in enumerate(self.sums):
             if i == worse:
                 continue
@@ -77,22 +81,22 @@ class ContourProfile(Profile):
                 continue
             apart = told_apart(self.sums[worse], total, x)  # it only has to be told from the worse one
             if apart > FAR:
-                witness["other"] = _written(total.crude_plan(x, level - apart, min(apart / 8, 0.1)))
+                witness["other"] = written_plan(total.crude_plan(x, level - apart, min(apart / 8, 0.1)))
             else:
                 apart = level - estimated(total, x)
-                witness["other"] = _written(total.plan(x, min(max(apart / 8, relative), 1e-2)))
+                witness["other"] = written_plan(total.plan(x, min(max(apart / 8, relative), 1e-2)))
         return witness
 
     def _deep(self, x: float, level: float) -> Witness:
         """Where floats do not see the first direction, whose ln δ at x is about ``level``: the others must be less."""
-        witness: Witness = {"direction": 0, **_written(self.sums[0].crude_plan(x, level, _RELATIVE))}
+        witness: Witness = {"direction": 0, **written_plan(self.sums[0].crude_plan(x, level, _RELATIVE))}
         for total in self.sums[1:]:
             t = bounded_by(total, x, level - NEAR)
             if t is not None:
                 witness["other"] = {"t": t}
             else:
                 apart = level - estimated(total, x)
-                witness["other"] = _written(total.plan(x, min(max(apart / 8, _RELATIVE), 1e-2)))
+                witness["other"] = written_plan(total.plan(x, min(max(apart / 8, _RELATIVE), 1e-2)))
         return witness
 
     def prove(self, epsilon: Fraction, witness: Witness) -> Ball:
@@ -126,10 +130,12 @@ class ContourProfile(Profile):
             try:
                 witness = self._witness(x, worse, goal)
             except Unseen:
+                if not self.deep:
+                    raise
                 worse, x = 0, deep_root(self.sums[0], goal)
                 witness = self._deep(x, goal)
-                x = self.sums[worse].polished(x, goal, _plan(witness))
-            x = self.sums[worse].polished(x, goal, _plan(witness))
+                x = self.sums[worse].polished(x, goal, read_plan(witness))
+            x = self.sums[worse].polished(x, goal, read_plan(witness))
         return _enclosed(x, delta, lambda at: self.prove(at, witness), lambda at: self._worse(at, witness)), witness
 
     def _leaking(self, delta: Fraction) -> Bound | None:
@@ -162,9 +168,10 @@ class ContourProfile(Profile):
         return ProfileChart(self.sums)
 
     def estimate(self, delta: Fraction) -> float:
-        """About ε, in floats."""
+        """About ε, in floats, where they see it."""
         with _floats():
-            return max(self._crossing(_log(delta))[1], 0.0)
+            worse, x = self._crossing(_log(delta))
+            return self.sums[worse].seen(x) if 0 < x < math.inf else max(x, 0.0)
 
     def _crossing(self, goal: float) -> tuple[int, float]:
         """The direction whose ln δ falls to ``goal`` last, and about where."""
@@ -226,9 +233,7 @@ def _log(delta: Fraction) -> float:
     return math.log(delta.numerator) - math.log(delta.denominator)
 
 
-def _enclosed(
-    x: float, delta: Fraction, whole: Callable[[Fraction], Ball], part: Callable[[Fraction], Ball]
-) -> Bound:
+def _enclosed(x: float, delta: Fraction, whole: Callable[[Fraction], Ball], part: Callable[[Fraction], Ball]) -> Bound:
     """Both sides of the solution near x, each proved where it is returned; 0 if no lower side is. ``part`` is at most
     the whole, and near it."""
 
@@ -248,22 +253,24 @@ def _enclosed(
     return Bound(next((e for step in _STEPS if above(e := x * (1 - step))), 0.0), upper)
 
 
-def _written(plan: Plan) -> Witness:
+def written_plan(plan: Plan) -> Witness:
+    """A plan as a witness."""
     return {"t": plan.t, "eta": plan.eta, "count": plan.count, "bits": plan.bits}
 
 
-def _plan(witness: Witness) -> Plan:
+def read_plan(witness: Witness) -> Plan:
+    """The plan of a witness."""
     return Plan(Fraction(witness["t"]), Fraction(witness["eta"]), int(witness["count"]), int(witness["bits"]))
 
 
 def _value(total: ContourSum, epsilon: Fraction, witness: Witness) -> Ball:
     if "eta" in witness:
         with precision(int(witness["bits"]) + 64):  # enough for one x, and not two ends of a ball
-            return total.call(ball(epsilon), _plan(witness))
+            return total.call(ball(epsilon), read_plan(witness))
     return chernoff_bound(total, epsilon, Fraction(witness["t"]))
 
 
-def contour_profile(loss: Loss) -> ContourProfile | None:
+def contour_profile(loss: Loss, deep: bool = True) -> ContourProfile | None:
     """The contour of each direction; None when a part has no transform."""
     sums = []
     for parts in loss.directions:
@@ -272,7 +279,7 @@ def contour_profile(loss: Loss) -> ContourProfile | None:
             return None
         sums.append(ContourSum(known))
     sizes = [Real(None, partial(total_variation, merged(parts))) for parts in loss.directions]
-    return ContourProfile(tuple(sums), largest(sizes))
+    return ContourProfile(tuple(sums), largest(sizes), deep)
 
 
 def transforms(parts: Parts) -> list[tuple[Transform, int]] | None:

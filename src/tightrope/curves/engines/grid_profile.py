@@ -6,7 +6,6 @@ The last resort between closed forms and Rényi: it needs no transform, only how
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,6 +15,7 @@ from tightrope.curves.concentrated import joint_failure
 from tightrope.curves.engines.contour_profile import total_variation
 from tightrope.curves.loss import Loss, merged
 from tightrope.curves.normal_pair import NormalPair
+from tightrope.curves.pair import Pair
 from tightrope.curves.profile import Profile, Witness, within_unit
 from tightrope.curves.revealed import Revealed
 from tightrope.errors import NotCertified
@@ -23,15 +23,16 @@ from tightrope.numerics.balls import Ball, ball, lower_float, precision, sharp, 
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.exact import near
 from tightrope.numerics.grid.lattice_laws import Lattice
-from tightrope.numerics.grid.search import GridDirection, falling_root, log_float
+from tightrope.numerics.grid.search import SMALL, GridDirection, falling_root, log_float
 from tightrope.numerics.grid.total import GridPlan
 from tightrope.numerics.real import Real, largest, total
 
 _STEPS = tuple(10.0**k for k in range(-11, -3))  # relative distances at which an end is proved
-_PATIENCE = 1.0  # seconds after which grids that serve their neighbours roughly are not replaced
+_PATIENCE = 2**20  # points of grids after which those that serve their neighbours roughly are not replaced
 _CLOSE, _ROUGH = 1e-6, 1e-3
 _NEARBY = Fraction(1, 1000)  # relatively: where else the grids of an ε are used
 _FEW = 0.7  # sampled records on average
+_ATOMS = 2  # both ends of a bounded loss
 _MOST = 200_000  # steps beyond which floats see nothing of a sum
 
 
@@ -59,7 +60,7 @@ class GridProfile(Profile):
         return self._witness(x, worse, self.directions[worse].planned(x), epsilon)
 
     def _witness(self, x: float, worse: int, plan: GridPlan, epsilon: Fraction) -> Witness:
-        witness: Witness = {"direction": worse, **_written(plan), "other": {}}
+        witness: Witness = {"direction": worse, **written_plan(plan), "other": {}}
         level = self.directions[worse].grid(plan).lower(x)
         for i, direction in enumerate(self.directions):
             if i == worse or self._beyond(i, epsilon * (1 - _NEARBY)):
@@ -67,7 +68,7 @@ class GridProfile(Profile):
             other = direction.planned(x, fine=False)
             if not direction.grid(other).upper(x) <= level:
                 other = direction.planned(x)
-            witness["other"] = _written(other)
+            witness["other"] = written_plan(other)
         return witness
 
     def _beyond(self, direction: int, epsilon: Fraction) -> bool:
@@ -100,7 +101,7 @@ class GridProfile(Profile):
             return Ball(0).union(Ball(1))
         if "step" not in witness:
             raise NotCertified("a grid of losses", f"no grid is known for direction {direction}")
-        grid = self.directions[direction].grid(_plan(witness))
+        grid = self.directions[direction].grid(read_plan(witness))
         with precision(100):
             at = ball(epsilon)
             low, high = max(lower_float(at), 0.0), upper_float(at)  # δ falls in ε
@@ -110,16 +111,16 @@ class GridProfile(Profile):
         """At many ε: a grid serves its neighbours as long as its ends are close enough."""
         found: dict[Fraction, Ball | None] = dict.fromkeys(sorted(set(epsilons)))
         witness: Witness | None = None
-        started = time.process_time()
+        spent = 0
         for x in found:
-            patient = time.process_time() - started < _PATIENCE
-            value = None if witness is None else self._nearby(x, witness, _CLOSE if patient else _ROUGH)
+            value = None if witness is None else self._nearby(x, witness, _CLOSE if spent < _PATIENCE else _ROUGH)
             if value is None:
                 try:
                     witness = self.find(x)
                     value = self.prove(x, witness)
                 except NotCertified:
                     continue
+                spent += _points(witness)
             found[x] = value
         return [found[x] for x in epsilons]
 
@@ -156,6 +157,11 @@ class GridProfile(Profile):
         witness = self._witness(found.upper, worse, found.plan, Fraction(found.upper))
         return self._enclosed(found.lower, found.upper, delta, witness), witness
 
+    def estimate(self, delta: Fraction) -> float:
+        """About ε, from small grids."""
+        goal = math.log(delta.numerator) - math.log(delta.denominator)
+        return self.directions[self._worse(goal)].estimated(goal)
+
     def _enclosed(self, low: float, high: float, delta: Fraction, witness: Witness) -> Bound:
         """Both ends near the ends that floats found."""
         upper = next((x for s in _STEPS if self.meets(Fraction(x := high * (1 + s)), delta, witness)), None)
@@ -168,16 +174,15 @@ class GridProfile(Profile):
         """At many δ, likewise."""
         found: dict[Fraction, Bound | None] = dict.fromkeys(sorted(set(deltas), reverse=True))
         last: tuple[Bound, Witness] | None = None
-        started = time.process_time()
+        spent = 0
         for delta in found:
-            patient = time.process_time() - started < _PATIENCE
-            bound = None if last is None else self._moved(delta, *last, _CLOSE if patient else _ROUGH)
+            bound = None if last is None else self._moved(delta, *last, _CLOSE if spent < _PATIENCE else _ROUGH)
             if bound is None:
                 try:
                     last = self.epsilon(delta)
                 except NotCertified:
                     continue
-                bound = last[0]
+                bound, spent = last[0], spent + _points(last[1])
             found[delta] = bound
         return [found[delta] for delta in deltas]
 
@@ -204,12 +209,18 @@ class GridProfile(Profile):
 
 def _rough_epsilon(direction: GridDirection, goal: float) -> float:
     try:
-        return direction.located(goal, fine=False).upper
+        return direction.located(goal, longest=SMALL).upper
     except NotCertified:
         return -1.0
 
 
-def _written(plan: GridPlan) -> Witness:
+def _points(witness: Witness) -> int:
+    """How many points the grids of a witness have: what they cost, on any machine."""
+    return sum(int(one.get("length", 0)) for one in (witness, witness.get("other", {})))
+
+
+def written_plan(plan: GridPlan) -> Witness:
+    """A plan as a witness."""
     return {
         "step": plan.lattices[0].step,
         "ranges": [[lattice.first, lattice.last] for lattice in plan.lattices],
@@ -222,7 +233,8 @@ def _written(plan: GridPlan) -> Witness:
     }
 
 
-def _plan(witness: Witness) -> GridPlan:
+def read_plan(witness: Witness) -> GridPlan:
+    """The plan of a witness."""
     step = Fraction(witness["step"])
     lattices = tuple(Lattice(step, int(first), int(last)) for first, last in witness["ranges"])
     start, length = int(witness["start"]), int(witness["length"])
@@ -231,14 +243,22 @@ def _plan(witness: Witness) -> GridPlan:
 
 
 def few(loss: Loss) -> bool:
-    """Whether so few records are sampled that a contour would be long. Only normal noise: atoms rarely fit a grid."""
+    """Whether so few records are sampled that a contour would be long. Only smooth noise: many atoms rarely fit a
+    grid."""
     hits = 0.0
     for pair, copies in merged(loss.remove):
-        rate, base = getattr(pair, "rate", None), getattr(pair, "base", None)
-        if rate is None or not isinstance(base, NormalPair | Revealed):
+        rate = getattr(pair, "rate", None)
+        if rate is None or not _smooth(pair):
             return False
         hits += copies * float(rate)
     return hits < _FEW
+
+
+def _smooth(pair: Pair) -> bool:
+    if isinstance(getattr(pair, "base", None), NormalPair | Revealed):
+        return True
+    law = pair.cells()
+    return law is not None and not law.scattered and len(law.atoms()) <= _ATOMS
 
 
 def grid_profile(loss: Loss) -> GridProfile | None:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import cached_property, reduce
 from statistics import NormalDist
 
-from tightrope.curves.engines.contour_profile import _floats, _log, _plan, _written
+from tightrope.curves.engines.contour_profile import _floats, _log, read_plan, written_plan
 from tightrope.curves.profile import Profile, Witness, within_unit
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, between, precision
@@ -21,8 +21,8 @@ from tightrope.numerics.exact import near
 
 __all__ = ["MirroredProfile", "Side"]
 
-_NATS = 32.0  # below δ: how small the errors of a contour are to be
-_ENOUGH = 34  # bits of δ; else a finer contour is tried
+_NATS = 24.0  # below δ: how small the errors of a contour are to be
+_ENOUGH = 32  # bits of δ; else a finer contour is tried
 _TRIES, _FINER = 3, 30.0
 _ORDERS = (*range(1, 25), 32, 40, 50, 63)
 _TOGETHER = 16  # points that share a contour
@@ -78,7 +78,7 @@ class MirroredProfile(Profile):
                     value = self._value(epsilon, plan)
                 except NotCertified:
                     break
-                witness = _written(plan)
+                witness = written_plan(plan)
                 if int(value.rel_accuracy_bits()) >= _ENOUGH:
                     break
                 with precision(64):
@@ -94,7 +94,7 @@ class MirroredProfile(Profile):
     def prove(self, epsilon: Fraction, witness: Witness) -> Ball:
         """The larger of both directions."""
         if "eta" in witness:
-            return within_unit(self._value(epsilon, _plan(witness)))
+            return within_unit(self._value(epsilon, read_plan(witness)))
         with precision(128):
             x = ball(epsilon)
             bounds = [side.bound(x, int(s)) for side, s in zip(self.sides, witness["orders"], strict=True)]
@@ -115,7 +115,7 @@ class MirroredProfile(Profile):
         """Solve on a contour that serves all smaller ε, and prove both sides there."""
         with _floats():
             plan, reach = self._contour(delta, _NATS)
-            return self._solved(delta, plan, reach), _written(plan)
+            return self._solved(delta, plan, reach), written_plan(plan)
 
     def _contour(self, delta: Fraction, nats: float) -> tuple[Plan, float]:
         """One that serves up to an ε where δ is smaller, and this ε."""

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from functools import partial
 
-from tightrope.curves.engines.contour_profile import transforms
+from tightrope.curves.engines.contour_profile import total_variation, transforms
 from tightrope.curves.engines.lesser_direction import bounded_by, chernoff_bound
 from tightrope.curves.engines.windowed_direction import WindowedDirection
-from tightrope.curves.loss import Loss, merged
+from tightrope.curves.engines.windowed_stretches import WindowedStretches
+from tightrope.curves.loss import Loss, Parts, merged
 from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.profile import Profile, Witness, within_unit
 from tightrope.curves.sampled.poisson import PoissonAdd, PoissonRemove
@@ -20,19 +22,23 @@ from tightrope.numerics.balls import Ball, ball, precision, sharp
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.contour.integral import ContourSum
 from tightrope.numerics.exact import near
-from tightrope.numerics.real import Real
+from tightrope.numerics.real import ZERO, Real, largest
 from tightrope.numerics.windowed.bounds import Split
-from tightrope.numerics.windowed.plan import WindowPlan
+from tightrope.numerics.windowed.parts import Sampler, WindowLaw
+from tightrope.numerics.windowed.plan import Piece, WindowPlan
 from tightrope.numerics.windowed.total import WindowedSum
 
 _STEPS = tuple(10.0**k for k in range(-13, -3))
 _SECANTS = 4
 _ATTEMPTS, _CLOSE = 5, 2e-3
-_STRETCH = 1.6
-_ENOUGH = 24  # bits to which a call is wanted
+_CLOSE_CALL, _FARTHEST = 0.3, 30.0  # nats that a root may be off to be close; and that a step may go
+_DEAR, _ROUGHLY = 3e5, math.log(1e-2)  # microseconds of a proof that is worth a rough one; and how rough
+_NARROW = 1e-9
 _RARE = 3.0  # below this, a contour integral of the whole loss would be slow
 _SPLIT = [f.name for f in fields(Split)]
-_PLAN = [f.name for f in fields(WindowPlan) if f.name not in ("split", "work")]
+_PIECE = [f.name for f in fields(Piece) if f.name != "split"]
+_PLAN = [f.name for f in fields(WindowPlan) if f.name not in ("pieces", "work")]
+_MOST_SAMPLERS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +49,7 @@ class WindowedProfile(Profile):
     adding: ContourSum
     largest: Real  # the largest loss when adding
     distance: Real  # an upper bound on δ(0): total variations add at most
+    may_be_wide = True  # where the call was estimated badly
 
     def find(self, epsilon: Fraction) -> Witness:
         """The plan of the removing direction, and how the other is bounded."""
@@ -50,27 +57,43 @@ class WindowedProfile(Profile):
         if x < 0:
             raise NotCertified("a windowed contour", "ε is negative")
         level, slope = self.steps.estimate(x)
-        return self._witness(x, level, slope)
+        return self._witness(x, math.log(math.exp(level) + self._leak()) if self._leak() else level, slope)
+
+    def _leak(self) -> float:
+        """About the mass at ∞ where a record is removed."""
+        with precision(64):
+            return float(self.steps.infinite().mid())
+
+    def _finite(self, goal: float) -> float:
+        """About ln of what is left of δ = e^goal for finite losses."""
+        leak = self._leak()
+        if not leak:
+            return goal
+        if not math.log(leak) < goal:
+            raise NotCertified("a windowed contour", "the mass at ∞ is as large as δ")
+        return goal + math.log1p(-math.exp(math.log(leak) - goal))
 
     def _witness(self, x: float, level: float, slope: float) -> Witness:
-        witness = _written(self.steps.plan(x, level, slope))
-        if x == 0:
-            return {**witness, "other": {}}  # the total variation has no direction
-        if self._beyond(Fraction(x)):
+        return self._beside(x, level, self.steps.plan(x, level, slope))
+
+    def _beside(self, x: float, level: float, plan: WindowPlan) -> Witness:
+        """The plan, and what bounds the other direction."""
+        witness = written_plan(plan)
+        if self._beyond(Fraction(x)) or (x == 0 and self.steps.sampled):
             return {**witness, "other": {}}
         t = bounded_by(self.adding, x, level - 1e-6)
         if t is not None:
             return {**witness, "other": {"t": t}}
-        return {**witness, "other": _written(self.steps.rough_plan(x, level, adding=True))}
+        return {**witness, "other": written_plan(self.steps.rough_plan(x, level, adding=True))}
 
     def prove(self, epsilon: Fraction, witness: Witness) -> Ball:
         """The larger of both directions."""
         if "distance" in witness:
             return Ball(0).union(sharp(self.distance.ball, bits=40))
-        plan = _plan(witness)
+        plan = read_plan(witness)
         with precision(plan.bits + 64):
             value = self.steps.call(ball(epsilon), plan)
-        if epsilon == 0 or self._beyond(epsilon):
+        if self._beyond(epsilon) or (epsilon == 0 and self.steps.sampled):  # the total variation has no direction
             return within_unit(value)
         other = witness["other"]
         with precision(256):
@@ -82,9 +105,11 @@ class WindowedProfile(Profile):
             return bool(ball(epsilon) >= self.largest.ball())
 
     def _other(self, epsilon: Fraction, witness: Witness) -> Ball:
+        if not witness:
+            raise NotCertified("the exact profile", "nothing is said of the other direction")
         if "eta" not in witness:
             return chernoff_bound(self.adding, epsilon, Fraction(witness["t"]))
-        plan = _plan(witness)
+        plan = read_plan(witness)
         with precision(plan.bits + 64):
             return self.steps.call(ball(epsilon), plan, adding=True)
 
@@ -94,72 +119,76 @@ class WindowedProfile(Profile):
             if sharp(self.distance.ball, bits=40) <= ball(delta):
                 return Bound(0.0, 0.0), {"distance": "the parts' total variations"}
         goal = math.log(delta.numerator) - math.log(delta.denominator)
-        x, slope = self.steps.root(goal)
+        x, slope = self.steps.root(self._finite(goal))
         if not x > 0:
             return self._at_zero(delta, goal)
+        plan = self.steps.plan(x, goal, slope)
+        if plan.work > _DEAR:
+            x = self._located(x, goal, slope)
+            plan = self.steps.plan(x, goal, slope)
         for _ in range(_ATTEMPTS):  # far out, the first x is rough
-            witness = self._witness(x, goal, slope)
-            start, x = x, self._polished(x, goal, _plan(witness))
-            if abs(x / start - 1) < _CLOSE:
+            start, x = x, self._polished(x, goal, plan, slope)
+            if _close(x, start, slope):
                 break
+            plan = self.steps.plan(x, goal, slope)
+        witness = self._beside(x, goal, plan)
+        found = self._enclosed(x, delta, witness)
+        if "eta" in witness["other"] and not (found and found.upper < found.lower * (1 + _NARROW)):
+            with suppress(NotCertified):  # the other direction is closer than it seemed
+                other = written_plan(self.steps.rough_plan(x, goal, adding=True, fine=True))
+                finer = self._enclosed(x, delta, {**witness, "other": other})
+                found, witness = (finer, {**witness, "other": other}) if finer else (found, witness)
+        if found is None:
+            raise NotCertified("the exact profile", f"no windowed contour proved an ε near {x:.6g}")
+        return found, witness
+
+    def _located(self, x: float, goal: float, slope: float) -> float:
+        """A better x, where a fine plan is dear: by rough ones."""
+        for _ in range(_ATTEMPTS):
+            start, x = x, self._polished(x, goal, self.steps.plan_to(x, x, goal + _ROUGHLY), slope)
+            if _close(x, start, slope):
+                break
+        return x
+
+    def _enclosed(self, x: float, delta: Fraction, witness: Witness) -> Bound | None:
+        """Both ends near x, each proved where it is."""
         upper = next((e for e in _around(x, 1) if self._compares(e, witness, delta, below=True)), None)
         lower = next((e for e in _around(x, -1) if self._compares(e, witness, delta, below=False)), None)
-        if upper is None or lower is None:
-            raise NotCertified("the exact profile", f"no windowed contour proved an ε near {x:.6g}")
-        return Bound(lower, upper), witness
+        return None if upper is None or lower is None else Bound(lower, upper)
 
     def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
         """At many ε; a plan for each direction serves a whole stretch."""
-        found: dict[Fraction, Ball | None] = dict.fromkeys(sorted(set(epsilons)))
-        plans: tuple[WindowPlan, WindowPlan | None] | None = None
-        for x in found:
-            value = None if plans is None else self._nearby(x, *plans)
-            if value is None and x > 0:
-                with suppress(NotCertified):
-                    plans = self._stretch(near(x))
-                    value = self._nearby(x, *plans)
+        stretches = WindowedStretches(self.steps, self.adding, self._beyond)
+        found: dict[Fraction, Ball | None] = {}
+        for x in sorted(set(epsilons)):
+            value = stretches.delta(x)
             found[x] = self._delta(x) if value is None else value
         return [found[x] for x in epsilons]
 
-    def _stretch(self, x: float) -> tuple[WindowPlan, WindowPlan | None]:
-        """Plans from x on; none for the lesser direction where it is bounded."""
-        last = _STRETCH * x
-        if self._beyond(Fraction(x)) or bounded_by(self.adding, x, self.steps.estimate(x)[0] - 1e-6) is not None:
-            return self.steps.wide_plan(x, last), None
-        return self.steps.wide_plan(x, last), self.steps.wide_plan(x, last, adding=True)
-
-    def _nearby(self, epsilon: Fraction, plan: WindowPlan, lesser: WindowPlan | None) -> Ball | None:
-        """δ by plans that were made for another ε, if that is good enough."""
-        try:
-            with precision(plan.bits + 64):
-                value = self.steps.call(ball(epsilon), plan)
-            if int(value.rel_accuracy_bits()) >= _ENOUGH and not self._beyond(epsilon):
-                with precision(64):
-                    t = bounded_by(self.adding, near(epsilon), float(value.lower().log()) - 1e-6)
-                if t is None and lesser is None:
-                    return None
-                other = _written(lesser) if t is None and lesser is not None else {"t": t}
-                with precision(256):
-                    value = value.max(self._other(epsilon, other))
-        except NotCertified:
-            return None
-        return within_unit(value) if int(value.rel_accuracy_bits()) >= _ENOUGH else None
+    def epsilons(self, deltas: Sequence[Fraction]) -> list[Bound | None]:
+        """At many δ likewise."""
+        stretches = WindowedStretches(self.steps, self.adding, self._beyond)
+        found: dict[Fraction, Bound | None] = {}
+        for delta in sorted(set(deltas), reverse=True):
+            bound = stretches.epsilon(delta)
+            found[delta] = self._epsilon(delta) if bound is None else bound
+        return [found[delta] for delta in deltas]
 
     def estimate(self, delta: Fraction) -> float:
         """About ε, in floats."""
-        return self.steps.root(math.log(delta.numerator) - math.log(delta.denominator))[0]
+        return self.steps.root(self._finite(math.log(delta.numerator) - math.log(delta.denominator)))[0]
 
-    def _polished(self, x: float, goal: float, plan: WindowPlan) -> float:
-        """The root improved by secant steps on proved values."""
-        at, before = x, x * (1 + 1e-4)
+    def _polished(self, x: float, goal: float, plan: WindowPlan, slope: float) -> float:
+        """The root improved by secant steps on proved values; ``slope`` is about that of −ln call against ln x."""
+        at, before, most = x, x * (1 + min(1e-4, 1e-2 / slope)), min(0.1, _FARTHEST / slope)
         gap, last = (self._log_call(place, plan) - goal for place in (at, before))
         for _ in range(_SECANTS):
-            slope = (gap - last) / (at - before) if at != before else 0.0
-            if not -math.inf < slope < 0 or abs(gap) < 1e-14:
+            fall = (gap - last) / (at - before) if at != before else 0.0
+            if not -math.inf < fall < 0 or abs(gap) < 1e-14:
                 break
-            at, before, last = at - gap / slope, at, gap
-            if not abs(at / x - 1) < 0.1:
-                return x * 1.1 if at > x else x / 1.1
+            at, before, last = at - gap / fall, at, gap
+            if not abs(at / x - 1) < most:
+                return x * (1 + most) if at > x else x / (1 + most)
             gap = self._log_call(at, plan) - goal
         return at
 
@@ -169,7 +198,7 @@ class WindowedProfile(Profile):
             return float(middle.log()) if middle > 0 else -math.inf
 
     def _at_zero(self, delta: Fraction, goal: float) -> tuple[Bound, Witness]:
-        witness: Witness = {**_written(self.steps.rough_plan(0.0, goal)), "other": {}}
+        witness: Witness = {**written_plan(self.steps.rough_plan(0.0, goal)), "other": {}}
         if not self._compares(0.0, witness, delta, below=True):
             raise NotCertified("the exact profile", "ε is too close to 0 to be told from it")
         return Bound(0.0, 0.0), witness
@@ -180,43 +209,73 @@ class WindowedProfile(Profile):
             return bool(value <= ball(delta)) if below else bool(value > ball(delta))
 
 
+def _close(x: float, start: float, slope: float) -> bool:
+    return abs(x / start - 1) < min(_CLOSE, _CLOSE_CALL / slope)
+
+
 def _around(x: float, sign: int) -> list[float]:
     return [x * (1 + sign * step) for step in _STEPS]
 
 
-def _written(plan: WindowPlan) -> Witness:
-    return {**{name: getattr(plan.split, name) for name in _SPLIT}, **{name: getattr(plan, name) for name in _PLAN}}
+def written_plan(plan: WindowPlan) -> Witness:
+    """One piece is written beside the rest, several as a list."""
+    pieces = [
+        {**{name: getattr(piece.split, name) for name in _SPLIT}, **{name: getattr(piece, name) for name in _PIECE}}
+        for piece in plan.pieces
+    ]
+    rest = {name: getattr(plan, name) for name in _PLAN}
+    return {**pieces[0], **rest} if len(pieces) == 1 else {"pieces": pieces, **rest}
 
 
-def _plan(witness: Witness) -> WindowPlan:
-    def exact(name: str) -> Fraction | None:
-        return None if witness[name] is None else Fraction(witness[name])
+def read_plan(witness: Witness) -> WindowPlan:
+    """The plan of a witness."""
+    def exact(given: Witness, name: str) -> Fraction | None:
+        return None if given[name] is None else Fraction(given[name])
 
-    split = Split(**{name: exact(name) for name in _SPLIT})  # type: ignore[arg-type]  # a missing border is refused
-    rest = {name: int(witness[name]) if name in ("count", "bits") else exact(name) for name in _PLAN}
-    return WindowPlan(split, **rest)  # type: ignore[arg-type]  # likewise
+    pieces = []
+    for given in witness.get("pieces", [witness]):
+        split = Split(**{name: exact(given, name) for name in _SPLIT})  # type: ignore[arg-type]  # a missing border is refused
+        pieces.append(Piece(split, **{name: exact(given, name) for name in _PIECE}))  # type: ignore[arg-type]  # likewise
+    rest = {name: int(witness[name]) if name in ("count", "bits") else exact(witness, name) for name in _PLAN}
+    return WindowPlan(tuple(pieces), **rest)  # type: ignore[arg-type]  # likewise
 
 
 def windowed_profile(loss: Loss) -> WindowedProfile | None:
-    """For copies of one sampled Gaussian step, add-remove; None for anything else."""
-    remove = merged(loss.remove)
-    if len(remove) != 1 or loss.add is None:
+    """For sampled Gaussian steps, add-remove, beside any parts with a transform; None for anything else."""
+    if loss.add is None:
         return None
-    (pair, copies), add = remove[0], merged(loss.add)
-    if not (isinstance(pair, PoissonRemove) and isinstance(pair.base, NormalPair) and 0 < pair.rate < 1):
+    try:
+        laws, known = (_law(loss.remove, PoissonRemove), _law(loss.add, PoissonAdd)), transforms(loss.add)
+        if laws[0] is None or laws[1] is None or known is None:
+            return None
+        steps, adding = WindowedSum(laws[0], laws[1]), ContourSum(known)
+    except NotCertified:  # a part is out of the reach of its transform
         return None
-    known = transforms(add) if len(add) == 1 and isinstance(add[0][0], PoissonAdd) else None
-    if known is None:
-        return None
-    distance = Real(None, lambda: pair.call(Ball(0)) * copies)
-    largest = add[0][0].largest() * copies
-    return WindowedProfile(WindowedSum(pair.base.root(), pair.rate, copies), ContourSum(known), largest, distance)
+    sizes = [Real(None, partial(total_variation, merged(parts))) for parts in loss.directions]
+    top = ZERO
+    for pair, copies in merged(loss.add):
+        top = top + pair.largest() * copies
+    return WindowedProfile(steps, adding, top, largest(sizes))
+
+
+def _law(parts: Parts, kind: type[PoissonRemove] | type[PoissonAdd]) -> WindowLaw | None:
+    """The sampled Gaussian steps of one direction, and the rest; None if there are none, or one has no transform."""
+    samplers, others = [], []
+    for pair, copies in merged(parts):
+        if isinstance(pair, kind) and isinstance(pair.base, NormalPair) and 0 < pair.rate < 1:
+            samplers.append(Sampler(pair.base.root(), pair.rate, copies))
+        else:
+            others.append((pair, copies))
+    known = transforms(tuple(others))
+    return WindowLaw.of(samplers, known) if 0 < len(samplers) <= _MOST_SAMPLERS and known is not None else None
 
 
 def windowed_directions(loss: Loss) -> tuple[WindowedDirection, ...] | None:
     """Removing and adding a record, for copies of one sampled Gaussian step; None for anything else."""
-    known = windowed_profile(loss)
-    return None if known is None else tuple(WindowedDirection(known.steps, adding) for adding in (False, True))
+    known = windowed_profile(loss) if len(merged(loss.remove)) == 1 else None
+    if known is None or not known.steps.alone:
+        return None
+    return tuple(WindowedDirection(known.steps, adding) for adding in (False, True))
 
 
 def rare(loss: Loss) -> bool:

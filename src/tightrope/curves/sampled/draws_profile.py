@@ -14,6 +14,8 @@ from fractions import Fraction
 from typing import TypeVar
 
 from tightrope.curves.engines.contour_profile import transforms
+from tightrope.curves.engines.flat_profile import flat_profile
+from tightrope.curves.engines.grid_profile import grid_profile
 from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss
 from tightrope.curves.profile import Profile, Witness
@@ -31,10 +33,14 @@ __all__ = ["DrawsProfile"]
 Counts = tuple[tuple[int, ...], ...]
 Answer = TypeVar("Answer")
 _BEYOND = (24, 12)  # bits by which what is left out is below the value asked for; fewer where that proves nothing
+_FLAT = "flat"
+_WIDE = 1e-6  # relatively: then the other way is tried, too
+_OFTEN = 150.0  # sampled records on average
 _ROUGH_BITS = 60
 _CHANGE = 2.0**-24  # of E[e^{tL}], by all multiplicities that are not kept
 _DEEPEST = 300.0  # nats: points with a smaller δ are asked alone
 _MOST_KEPT = 300
+_GRIDDED = 3000  # copies
 _SPARE = 4  # bits: Chernoff's bound is above δ
 
 
@@ -45,13 +51,22 @@ class DrawsProfile(Profile):
     loss: Loss
     evaluate: Callable[[Loss], Profile]
     _built: dict[Counts, Profile] = field(default_factory=dict)
+    _flat: dict[Counts, Profile | None] = field(default_factory=dict)
 
     def at(self, counts: Counts) -> Profile:
         """The profile with these multiplicities kept, for each sample with replacement."""
         if counts not in self._built:
-            pairs = drawn_pairs(self.loss)
-            self._built[counts] = self.evaluate(with_counts(self.loss, dict(zip(pairs, counts, strict=True))))
+            self._built[counts] = self.evaluate(self._cut(counts))
         return self._built[counts]
+
+    def flat(self, counts: Counts) -> Profile | None:
+        """The same by a flat contour, where that can be short."""
+        if counts not in self._flat:
+            self._flat[counts] = flat_profile(self._cut(counts))
+        return self._flat[counts]
+
+    def _cut(self, counts: Counts) -> Loss:
+        return with_counts(self.loss, dict(zip(drawn_pairs(self.loss), counts, strict=True)))
 
     def _copies(self) -> int:
         return sum(n for _, n in self.loss.remove)
@@ -92,19 +107,49 @@ class DrawsProfile(Profile):
                 continue
         return found
 
-    def _first(self, tries: Sequence[Counts], ask: Callable[[Profile], Answer]) -> tuple[Counts, Answer]:
+    def _either(self, counts: Counts) -> Profile:
+        """By a flat contour where one is short, else as any product."""
+        return self.flat(counts) or self.at(counts)
+
+    def _first(
+        self,
+        tries: Sequence[Counts],
+        ask: Callable[[Profile], Answer],
+        width: Callable[[Profile, Answer], float] = lambda _, __: 0.0,
+    ) -> tuple[Witness, Answer]:
+        """What was kept, and the first answer that is not wide or the least wide one of the first counts that have one.
+        Where records are sampled often, no contour need be flat."""
         failure = NotCertified("a sample with replacement", "too many multiplicities count")
+        often = sum(n * float(pair.rate()) for pair, n in self.loss.remove if isinstance(pair, DrawsPair)) > _OFTEN
         for counts in tries:
-            try:
-                return counts, ask(self.at(counts))
-            except NotCertified as wrong:
-                failure = wrong
+            found: list[tuple[float, Witness, Answer]] = []
+            for flat in (False, True) if often else (True, False):
+                try:
+                    profile = self.flat(counts) if flat else self.at(counts)
+                    if profile is None:
+                        continue
+                    answer = ask(profile)
+                    kept: Witness = {"cut": [list(one) for one in counts]} | ({"way": _FLAT} if flat else {})
+                    found.append((width(profile, answer), kept, answer))
+                except NotCertified as wrong:
+                    failure = wrong
+                    continue
+                if found[-1][0] <= _WIDE:
+                    break
+            if found:
+                return min(found, key=lambda one: one[0])[1:]
         raise failure
 
     def find(self, epsilon: Fraction) -> Witness:
         """What matters at about this δ."""
-        counts, witness = self._first(self._tries_at(epsilon), lambda profile: profile.find(epsilon))
-        return {**witness, "cut": [list(one) for one in counts]}
+
+        def width(profile: Profile, witness: Witness) -> float:
+            value = profile.prove(epsilon, witness)
+            with precision(64):
+                return float(value.rad() / value.mid()) if value.mid() > 0 else math.inf
+
+        kept, witness = self._first(self._tries_at(epsilon), lambda profile: profile.find(epsilon), width)
+        return {**witness, **kept}
 
     def _tries_at(self, epsilon: Fraction) -> list[Counts]:
         found = self._tilt(epsilon)
@@ -117,20 +162,33 @@ class DrawsProfile(Profile):
         pairs = drawn_pairs(self.loss)
         if len(counts) != len(pairs) or not all(_sound(pair, one) for pair, one in zip(pairs, counts, strict=False)):
             raise NotCertified("a sample with replacement", f"it cannot be cut at {witness['cut']}")
-        return self.at(counts).prove(epsilon, witness)
+        profile = self.flat(counts) if witness.get("way") == _FLAT else self.at(counts)
+        if profile is None:
+            raise NotCertified("a sample with replacement", "no flat contour is short")
+        return profile.prove(epsilon, witness)
 
     def epsilon(self, delta: Fraction) -> tuple[Bound, Witness]:
         """Cut where what is left out is far below delta; nearer where that proves nothing."""
-        counts, (bound, witness) = self._first(self._tries_for(delta), lambda profile: profile.epsilon(delta))
-        return bound, {**witness, "cut": [list(one) for one in counts]}
+
+        def width(_: Profile, answer: tuple[Bound, Witness]) -> float:
+            bound = answer[0]
+            return 1 - bound.lower / bound.upper if 0 < bound.upper < math.inf else 0.0
+
+        kept, (bound, witness) = self._first(self._tries_for(delta), lambda profile: profile.epsilon(delta), width)
+        return bound, {**witness, **kept}
 
     def _tries_for(self, delta: Fraction) -> list[Counts]:
         bits = delta.denominator.bit_length() - delta.numerator.bit_length() + self._copies().bit_length()
         return self._tries(bits, self._tilt_for(delta, bits + _BEYOND[1]))
 
     def estimate(self, delta: Fraction) -> float:
-        """By the same product."""
-        return self._first(self._tries_for(delta)[-1:], lambda profile: profile.estimate(delta))[1]
+        """By the same product; on a grid where the copies are not many, since floats may not see a contour."""
+        tries = self._tries_for(delta)[-1:]
+        if tries and self._copies() <= _GRIDDED:
+            grid = grid_profile(self._cut(tries[0]))
+            if grid is not None:
+                return grid.estimate(delta)
+        return self._first(tries, lambda profile: profile.estimate(delta))[1]
 
     def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
         """One product for all, but for those far beyond the others."""
@@ -139,13 +197,13 @@ class DrawsProfile(Profile):
         values: dict[Fraction, Ball | None] = {}
         if shared:
             for counts in self._tries_at(max(shared))[:1]:
-                values.update(zip(shared, self.at(counts).deltas(shared), strict=True))
+                values.update(zip(shared, self._either(counts).deltas(shared), strict=True))
         return [values[x] if values.get(x) is not None else self._delta(x) for x in epsilons]
 
     def epsilons(self, deltas: Sequence[Fraction]) -> list[Bound | None]:
         """One product for all."""
         tries = self._tries_for(min(deltas))[:1] if deltas else []
-        found = self.at(tries[0]).epsilons(deltas) if tries else [None] * len(deltas)
+        found = self._either(tries[0]).epsilons(deltas) if tries else [None] * len(deltas)
         return [self._epsilon(delta) if one is None else one for delta, one in zip(deltas, found, strict=True)]
 
 

@@ -36,6 +36,7 @@ class PoissonReplace(RuledPair):
     base: NormalPair
     rate: Fraction
     words = "that of a sampled record exchanged"
+    symmetric = True
 
     def _threshold(self, x: Ball) -> Ball:
         """Where the loss is x: e^{cz} solves B·t² + A(1 − e^x)·t − e^x·B = 0, A = 1 − q, B = q·e^{−c²/2}."""

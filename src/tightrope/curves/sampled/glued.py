@@ -25,7 +25,7 @@ from tightrope.numerics.balls import INFINITY, Ball, ball, precision
 from tightrope.numerics.contour.split import SplitSum
 from tightrope.numerics.real import ZERO, Real
 from tightrope.numerics.remembered import remembered
-from tightrope.numerics.sums.finite import scattered
+from tightrope.numerics.sums.finite import on_lattice, scattered
 from tightrope.numerics.transforms.glued import GluedNormalTransform
 from tightrope.numerics.transforms.glued_rest import GluedRest
 from tightrope.numerics.transforms.mixture import MixtureTransform
@@ -46,6 +46,7 @@ class Glued(SampledPair):
     rate: Fraction
     words = "that of a record exchanged in a sample"
     composes = False
+    symmetric = True
 
     def call(self, x: Ball) -> Ball:
         """The glued profile."""
@@ -161,8 +162,12 @@ def finite_glued(base: FinitePair, rate: Fraction) -> FinitePair:
     infinite = law.infinite * q
     taken = [*up, *under_q, infinite]
     rest = remembered(lambda: 1 - sum((t.ball() for t in taken), Ball(0)))
-    values = [*losses, *(v * -1 for v in losses), ZERO]
-    return FinitePair(("glued", base, q), scattered(values, [*up, *under_q, rest], infinite), composes=False)
+    if len(losses) == 1:
+        glued = on_lattice(losses[0], {1: up[0], 0: rest, -1: under_q[0]}, infinite)
+    else:
+        values = [*losses, *(v * -1 for v in losses), ZERO]
+        glued = scattered(values, [*up, *under_q, rest], infinite)
+    return FinitePair(("glued", base, q), glued, composes=False)
 
 
 _FADED = 45.0  # nats: from there on the atoms' product is out of sight, and the plain contour is as good

@@ -21,6 +21,7 @@ _KEPT = 4
 _MOST_LOST = 14.0  # nats by which terms may exceed the call: doubles hold 36
 _ROUGH = 1e-4
 _MOST_WORK = {True: 4e6, False: 4e7}  # nanoseconds
+_MANY, _LONGER = 1000, 4  # so many copies are worth so much more of it
 _STEPS = 40
 _NOTHING = BlurPlan(Fraction(1), Fraction(1), 1, Fraction(1))  # for an x beyond the largest loss
 _TOP = 1e-9  # so near to the largest loss, relatively, nothing is looked at
@@ -116,6 +117,9 @@ class BlurredSum(LossSum):
         # ln of about density/call, at a saddle of the law or, near the top, of the call
         density = max(scale - math.log(2 * math.pi * tilts.curvature) / 2 - log_call, 2 * math.log(at))
         density = min(density, 2 * math.log(max(at, self._saddles.unit)) + 3)
+        most = _MOST_WORK[quick]
+        if not quick and sum(copies for _, copies in self._parts) >= _MANY:
+            most *= _LONGER
         cost = 60 + sum(transform.node_cost(copies) for transform, copies in self._parts)
         for _ in range(8):
             blur = short(
@@ -134,9 +138,9 @@ class BlurredSum(LossSum):
                 raise NotCertified("a blurred contour", "no number of nodes is enough")
             count = math.ceil(float(y[enough[0]]) / float(eta)) + 1
             work = count * cost
-            if work <= _MOST_WORK[quick]:
+            if work <= most:
                 return BlurPlan(t, eta, count, blur)
-            relative *= 1.2 * (work / _MOST_WORK[quick]) ** 2
+            relative *= 1.2 * (work / most) ** 2
         raise NotCertified("a blurred contour", "it needs too many nodes")
 
     @searching

@@ -22,6 +22,7 @@ _MOST_MICROSECONDS = 5e5
 _FLOAT_NATS, _FLOAT_LOST = 34.0, 15.0  # what floats can hold, and what of it a flatter tilt may spend
 _MOST_LOST = 60.0
 _GOOD = 1e-9  # a root at which ln of the call is so near to its target needs no proved slope
+_SEEN = 0.1  # noise of ln of a call that floats see
 _FLATTEST = 0.05  # a saddle this low, in 1/deviation, is not in the tail
 
 
@@ -107,6 +108,14 @@ class ContourSum(LossSum):
         return x
 
     @searching
+    def seen(self, x: float) -> float:
+        """x, if floats see the call there."""
+        line = self._line_at(x)
+        if line is None or not line.log_call(x)[1] < _SEEN:
+            raise Unseen("a contour integral", "floats do not see the call")
+        return x
+
+    @searching
     def plan(self, x: float, relative: float = 1e-11, spread: float = 0.0) -> Plan:
         """Parameters for a proof at and near x, for that relative accuracy of the call from x − spread to x + spread.
 
@@ -114,7 +123,7 @@ class ContourSum(LossSum):
         """
         line = self._line_at(x)
         log_call, noise = line.log_call(x) if line is not None else (0.0, math.inf)
-        if not noise < 0.1:
+        if not noise < _SEEN:
             raise Unseen("a contour integral", "floats do not see the call")
         return self._plan(x, log_call, relative, spread, line)
 

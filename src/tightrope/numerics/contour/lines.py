@@ -99,7 +99,12 @@ def _over(log: float, exponent: float) -> float:
 
 
 def float_line(
-    parts: Sequence[tuple[Transform, int]], saddles: Saddles, tilt: Fraction, x: float, guess: float
+    parts: Sequence[tuple[Transform, int]],
+    saddles: Saddles,
+    tilt: Fraction,
+    x: float,
+    guess: float,
+    patience: float = _MOST_MICROSECONDS,
 ) -> FloatLine | None:
     """The line at a tilt, good near x, where ln of the call is about ``guess``; None if it needs too many nodes."""
     import numpy as np
@@ -114,7 +119,7 @@ def float_line(
     while count <= _MOST_NODES:
         log_moment, logs = 0.0, np.zeros(count + 1, dtype=np.complex128)
         try:
-            if sum(transform.cost(t, eta, count, 53) for transform, _ in parts) > _MOST_MICROSECONDS:
+            if sum(transform.cost(t, eta, count, 53) for transform, _ in parts) > patience:
                 return None
             for transform, copies in parts:
                 one, phases = recall.float_line(transform, t, eta, count)

@@ -37,7 +37,8 @@ def lifted(rate: float, rest: float, x: Floats, low: float, high: float) -> Floa
     """About ln(1 + (e^x − 1)/q), kept between ``low`` and ``high``: a choice, in floats. ``rest`` is 1 − q."""
     bottom, top = np.log1p(rate * np.expm1(low)), np.log1p(rate * np.expm1(high))
     given, x = x, np.clip(x, bottom - 1, top + 1)
-    near = np.log1p(np.clip(np.expm1(x) / rate, np.expm1(low), np.expm1(high)))
+    with np.errstate(divide="ignore"):  # e^low may be 0
+        near = np.log1p(np.clip(np.expm1(x) / rate, np.expm1(low), np.expm1(high)))
     far = np.log(np.clip((np.exp(x) - rest) / rate, np.exp(low), np.exp(high)))
     found = np.clip(np.where(x < _FAR, far, near), low, high)
     return np.where(given <= bottom, low, np.where(given >= top, high, found))  # the ends themselves, not nearly

@@ -10,6 +10,7 @@ import math
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, precision
@@ -17,7 +18,7 @@ from tightrope.numerics.grid.cells import CellLaw
 from tightrope.numerics.grid.plan import Picture, grid_plan, picture, rough_epsilon, rough_level
 from tightrope.numerics.grid.total import LONGEST, GridPlan, GridSum
 
-SMALL = 2**12
+SMALL, _COARSE = 2**12, 2**14
 _GOAL = 5e-7  # relative distance of the ends of ε that is aimed at
 _ENOUGH = 1e-6
 _GROWTH = 8  # at most, from one grid to the next: coarse ones overstate the gap
@@ -27,6 +28,7 @@ _EVALUATIONS = 60
 _TINY = 1e-7
 _LARGEST = 1e6  # ε: no loss of a grid is above 600
 _KEPT = 2  # grids that are remembered
+_LIGHT = 3  # the cells of so many normal laws take less time than their convolution
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,12 @@ class Located:
     plan: GridPlan
     lower: float
     upper: float
+    at: float  # the ε that the plan was made for
+
+    @property
+    def share(self) -> float:
+        """How close the ends are: 1 if they meet."""
+        return self.lower / self.upper if self.upper > 0 else 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +68,10 @@ class GridDirection:
 
     def pictures(self) -> Sequence[Picture]:
         """Each law, coarsely."""
+        return self._pictures
+
+    @cached_property
+    def _pictures(self) -> Sequence[Picture]:
         try:
             return [picture(law, copies) for law, copies in self.parts]
         except ArithmeticError as wrong:
@@ -68,33 +80,51 @@ class GridDirection:
     def _longest(self) -> int:
         """A grid of less than a second."""
         effort = sum(law.effort for law, _ in self.parts)
-        return max(LONGEST >> effort.bit_length() - 1, 2**15)
+        return LONGEST if effort <= _LIGHT else max(LONGEST >> effort.bit_length() - 1, 2**15)
 
     def _atoms_between(self) -> bool:
         """Whether atoms may lie between the points: then splitting may serve the lower end better than merging."""
         return any(law.scattered or any(atom.loss.rational != 0 for atom in law.atoms()) for law, _ in self.parts)
 
-    def located(self, goal: float, fine: bool = True) -> Located:
-        """Where ln δ(ε) is ``goal``; ``fine``: as closely as is worth while."""
+    def located(self, goal: float, longest: int | None = None) -> Located:
+        """Where ln δ(ε) is ``goal``, as closely as is worth while; ``longest``: on a grid of at most so many points."""
         pictures = self.pictures()
         at = max(rough_epsilon(pictures, goal), 0.0)
-        found = self._solved(pictures, at, goal, SMALL)
+        found = best = self._solved(pictures, at, goal, SMALL)
         for _ in range(_REPLANS):
-            if abs(found.upper - at) <= _SETTLED * at:
+            if abs(found.upper - found.at) <= _SETTLED * found.at:
+                best = found
                 break
-            at = found.upper
-            found = self._solved(pictures, at, goal, SMALL)
-        longest, undecided = self._longest(), self._atoms_between()
-        while fine and found.upper > 0:
-            length = _next_length(found.plan.length, 1 - found.lower / found.upper, longest)
+            found = self._solved(pictures, found.upper, goal, SMALL)
+            best = max(best, found, key=lambda one: one.share)
+        return self._refined(best, goal, longest or self._longest())
+
+    def _refined(self, found: Located, goal: float, longest: int) -> Located:
+        """On longer grids, as long as they bring the ends together."""
+        undecided = self._atoms_between()
+        while found.upper > 0:
+            length = _next_length(found.plan.length, 1 - found.share, longest)
             if length == found.plan.length:
                 break
-            at, split = found.upper, found.plan.split
-            found = self._solved(pictures, at, goal, length, split)
-            if undecided:
-                other, undecided = self._solved(pictures, at, goal, length, not split), False
-                found = max(found, other, key=lambda one: one.lower / one.upper if one.upper > 0 else 1.0)
+            split = found.plan.split
+            trials = [(found.upper, split), *([(found.upper, not split)] if undecided else [])]
+            finer = [self._solved(self.pictures(), at, goal, length, how) for at, how in trials]
+            if found.at != found.upper and all(one.share < found.share for one in finer):
+                finer.append(self._solved(self.pictures(), found.at, goal, length, split))
+            best, undecided = max(finer, key=lambda one: one.share), False
+            if best.share < found.share:
+                break
+            found = best
         return found
+
+    def estimated(self, goal: float) -> float:
+        """About where ln δ(ε) is ``goal``: two small grids, and what the square of the step makes of them."""
+        few = self.located(goal, longest=SMALL)
+        more = self._solved(self.pictures(), few.upper, goal, _COARSE, few.plan.split)
+        wide, narrow = (float(one.plan.lattices[0].step) for one in (few, more))
+        if not narrow < wide / 2:
+            return more.upper
+        return max(more.upper - (few.upper - more.upper) * narrow**2 / (wide**2 - narrow**2), 0.0)
 
     def _solved(self, pictures: Sequence[Picture], at: float, goal: float, length: int, split: bool = False) -> Located:
         plan = grid_plan(pictures, at, goal, length, split)
@@ -102,7 +132,7 @@ class GridDirection:
         end = float(plan.lattices[0].step) * (plan.start + plan.length - 4)
         high = falling_root(lambda x: log_float(grid.upper(x)) - goal, at, float(plan.tilt), end)
         low = falling_root(lambda x: log_float(grid.lower(x)) - goal, high, float(plan.tilt), end)
-        return Located(plan, low, high)
+        return Located(plan, low, high, at)
 
     def planned(self, epsilon: float, fine: bool = True) -> GridPlan:
         """For δ at this ε."""

@@ -149,7 +149,7 @@ class GridSum:
             here = complex(circle[0])
             circle[0] = 0
             del more, less
-            lost += count * error * float(np.linalg.norm(circle))
+            lost += count * error * _norm(circle)
             if not math.sqrt(n) * lost + 12 * copies * UNIT < 0.01:  # else no power of the spectrum is at most 1.01
                 raise NotCertified("a grid of losses", f"{copies} copies are too many for floats")
             both = spectrum(circle)
@@ -167,7 +167,7 @@ class GridSum:
         sums[0] += complex(*constants)
         # |spectrum| ≤ 1 and ‖spectrum‖ ≤ √n·norm: a power of k multiplies errors by k and rounds 3k times, and so on.
         norm = math.sqrt(3) * max(self.greater.norm, self.lesser.norm)  # two of the lesser law may share a point
-        lost += (12 * copies + 12) * UNIT * norm + error * float(np.linalg.norm(spread)) / math.sqrt(n)
+        lost += (12 * copies + 12) * UNIT * norm + error * _norm(spread) / math.sqrt(n)
         order = np.arange(self._plan.start, self._plan.start + n) % n
         return (sums.real[order], sums.imag[order]), 1.02 * lost
 
@@ -279,6 +279,11 @@ def _checked(plan: GridPlan, parts: int) -> None:
 def _bits(x: Fraction) -> int:
     """Of a dyadic number."""
     return (x.numerator // (x.numerator & -x.numerator)).bit_length() if x else 0
+
+
+def _norm(numbers: Complexes) -> float:
+    """The Euclidean norm, a term at a time: a library's product of vectors would start threads for it."""
+    return math.sqrt(float(np.square(numbers.real).sum()) + float(np.square(numbers.imag).sum()))
 
 
 def _power(base: Complexes, copies: int) -> Complexes:

@@ -140,6 +140,8 @@ def composed_lattice(base: Ball, unit: Ball, groups: Sequence[tuple[Sequence[int
 
 def composed_multinomial(values: Sequence[Ball], masses: Sequence[Ball], copies: int) -> list[Atom]:
     """The atoms of a sum of copies of one law: one for every way to share the copies among the values."""
+    if copies == 1:
+        return list(zip(values, masses, strict=True))
     weights = []  # weights[j][c] = masses[j]^c / c!
     for mass in masses:
         row = [Ball(1)]

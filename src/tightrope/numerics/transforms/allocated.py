@@ -131,9 +131,8 @@ class AllocatedTransform(Transform):
         with precision(rule.bits + self._steps.bit_length()):
             tilt, step = ball(t), rule.fine * rule.wide
             start, top = ComplexBall(tilt, ball(eta * first)), ball(rule.top)
-            weights = [
-                f * (start * ball(step * j) - top).exp() for j, f in enumerate(self._transforms(rule), rule.first)
-            ]
+            rise = start * ball(step)
+            weights = [f * (rise * j - top).exp() for j, f in enumerate(self._transforms(rule), rule.first)]
             sums = turned_sums(weights, ball(eta * step), last - first)
             beyond, gamma, turn = self._beyond(rule, t, step), tilt.lgamma(), ComplexBall(0, ball(rule.angle))
             found = []
@@ -229,9 +228,9 @@ def _band_end(t: float, eta: float, first: int) -> int:
 
 def _twice_exponential(factor: ComplexBall, step: Fraction, low: int, high: int) -> list[ComplexBall]:
     """exp(factor·e^{j·step}) for low ≤ j ≤ high, |value| ≤ 1 and falling; from where it is 2^−bits on, only that."""
-    tiny, found = Ball(2) ** -int(ctx.prec), []
+    tiny, found, rise = Ball(2) ** -int(ctx.prec), [], ball(step)
     for j in range(low, high + 1):
-        found.append((factor * ball(step * j).exp()).exp())
+        found.append((factor * (rise * j).exp()).exp())
         if j % 64 == 0 and found[-1].abs_upper() < tiny:
             break
     return found + [around(tiny)] * (high + 1 - low - len(found))

@@ -32,7 +32,7 @@ class FixedPoint:
             for b in part:
                 mantissa, exponent = b.mid().man_exp()
                 shift = int(exponent) + bits
-                whole.append(int(mantissa) << shift if shift >= 0 else int(mantissa) >> -shift)
+                whole.append(mantissa << shift if shift >= 0 else mantissa >> -shift)
                 worst = worst.max(b.rad())
             parts.append(fmpz_poly(whole))
         return parts[0], parts[1], (2 * (worst + Ball(2) ** -bits)).upper()

@@ -17,7 +17,15 @@ from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
 from tightrope.numerics.real import Real
 from tightrope.numerics.transforms.glued_decay import best_angle, glued_decay, log_decays
-from tightrope.numerics.transforms.glued_rule import Growth, float_nodes, log_factor, nodes, panel_errors, panels
+from tightrope.numerics.transforms.glued_rule import (
+    Growth,
+    even_nodes,
+    float_nodes,
+    log_factor,
+    nodes,
+    panel_errors,
+    panels,
+)
 from tightrope.numerics.transforms.transform import Transform, log_phases, power_sums
 
 if TYPE_CHECKING:
@@ -139,7 +147,9 @@ class GluedNormalTransform(Transform):
 
         mu, q = self._m, self._q
         nats = _FLOAT_NATS + min(60.0, max(0.0, -2 * math.log(q * min(mu, 1.0))))
-        z, logs = float_nodes(mu, panels(mu, q, t, Growth(Fraction(y)), nats, self._log_least(least)))
+        size = self._log_least(least)
+        even = None if y else even_nodes(mu, q, (least, t), nats, size)
+        z, logs = even or float_nodes(mu, panels(mu, q, t, Growth(Fraction(y)), nats, size))
         rise = mu * z - mu * mu / 2
         small = np.log1p(q * np.expm1(np.minimum(rise, 30.0)))
         return logs, np.where(rise < 30, small, np.logaddexp(math.log1p(-q), math.log(q) + rise))

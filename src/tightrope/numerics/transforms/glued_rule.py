@@ -22,10 +22,13 @@ from tightrope.numerics.transforms.sampled_rule import short, upper_tail_bound
 if TYPE_CHECKING:
     from tightrope.numerics.transforms.transform import Floats
 
-__all__ = ["Growth", "Panel", "float_nodes", "log_factor", "nodes", "panel_errors", "panels"]
+__all__ = ["Growth", "Panel", "even_nodes", "float_nodes", "log_factor", "nodes", "panel_errors", "panels"]
 
 _MOST_NODES, _MOST_PANELS = 6000, 400
 _RULES = (1, 8, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 256, 320, 384)  # few sizes, as they are kept
+_EVEN, _MOST_EVEN = 20, 60  # nodes of an even panel, and panels
+_FURTHEST = 3000.0  # (t + 1)μ² beyond which no proof may be possible
+_AWAY, _NOTHING = 13.0, 85.0  # deviations from a peak, and nats, beyond which nothing counts
 _PIECES = 4  # of a panel, in each of which ln w is bounded by its chord
 _WHAT = "a glued normal transform"
 
@@ -154,6 +157,45 @@ def float_nodes(mu: float, chosen: tuple[Panel, ...]) -> tuple[Floats, Floats]:
         z.append(at)
         logs.append(np.log(weights * half) - at * at / 2 - math.log(2 * math.pi) / 2)
     return np.concatenate(z), np.concatenate(logs)
+
+
+def even_nodes(
+    mu: float, rate: float, tilts: tuple[float, float], nats: float, log_size: float
+) -> tuple[Floats, Floats] | None:
+    """The same on even panels, for moments at real tilts between two, to about the rounding of floats; None if they
+    would be many. Between the kink's surroundings and the peak of w^{t+1} nothing counts, if they are far apart."""
+    import numpy as np
+
+    least, t = tilts
+    if (t + 1) * mu * mu > _FURTHEST:
+        return None
+    begin, end = mu / 2, _end(mu, rate, t, nats, log_size)
+    steep = min(1.2, 2 / mu, 32 / ((t + 1) * mu))
+    stretches = [(begin, end, steep)]
+    peak = (least + 1) * mu - _AWAY
+    if peak > begin:
+        near, last = begin, min(peak, begin + _MOST_EVEN * steep)
+        while near < last and max(least, 0.0) * _float_loss(mu, rate, near) + near * near / 2 < _NOTHING:
+            near += steep
+        turn = mu / 2 + math.log((1 - rate) / rate) / mu  # where w has a zero beside the real line
+        if near < last and turn < peak:
+            stretches = [(begin, near, steep), (peak, end, min(1.2, max(2 / mu, peak - turn)))]
+    pieces = [(left, right, math.ceil((right - left) / length)) for left, right, length in stretches if right > left]
+    if sum(number for _, _, number in pieces) > _MOST_EVEN:
+        return None
+    x, weights = float_gauss(_EVEN)
+    places, logs = [], []
+    for left, right, number in pieces:
+        half = (right - left) / number / 2
+        at = (left + half * (2 * np.arange(number)[:, None] + 1 + x)).ravel()
+        places.append(at)
+        logs.append(np.tile(np.log(weights * half), number) - at * at / 2 - math.log(2 * math.pi) / 2)
+    return np.concatenate(places), np.concatenate(logs)
+
+
+def _float_loss(mu: float, rate: float, z: float) -> float:
+    rise = mu * z - mu * mu / 2
+    return math.log1p(rate * math.expm1(rise)) if rise < 30 else math.log(rate) + rise
 
 
 def panel_errors(mu: Ball, q: Ball, t: Fraction, growth: Growth, chosen: tuple[Panel, ...]) -> Ball:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 from flint import ctx
@@ -17,6 +18,7 @@ from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
 from tightrope.numerics.gauss import float_gauss, gauss, gauss_error
 from tightrope.numerics.transforms.float_lines import FloatNodes, above, exponential_sums
 from tightrope.numerics.transforms.sampled_laplace_nodes import FarLaplace
+from tightrope.numerics.transforms.settled_nodes import Quadrature, settled_nodes
 from tightrope.numerics.transforms.transform import Transform, log_phases, power_sums
 
 if TYPE_CHECKING:
@@ -26,7 +28,12 @@ __all__ = ["SampledLaplaceTransform"]
 
 _GUARD = 40
 _MOST_NODES = 400
+_MOST_FAR = 3000  # far out, in doubles
 _NATS = 40.0  # accuracy of doubles
+_MOST_PRODUCTS = 3e7
+_MANY = 3000  # copies
+_SEVERAL = -1  # a floor that some fifty copies have
+_CRUDE = 1e-6  # a remainder of more is no use
 
 
 class SampledLaplaceTransform(Transform):
@@ -67,10 +74,10 @@ class SampledLaplaceTransform(Transform):
             raise NotCertified("a sampled Laplace transform", f"no rule reaches the power {float(power):.3g}")
         return near
 
-    def _number(self, power: float, y: float, nats: float) -> tuple[int, float]:
+    def _number(self, power: float, y: float, nats: float, most: int = _MOST_NODES) -> tuple[int, float]:
         """How many Gauss-Legendre nodes for an error of e^−nats, and the ellipse's parameter: a choice, in floats."""
         e0, q = self._floats
-        best = (_MOST_NODES * 10, 1.5)
+        best = (most * 10, 1.5)
         for k in range(1, 15):
             v = math.pi / 2 * 0.99 * 0.8 ** (k - 1)  # the ellipse's lesser half axis
             rho = v / e0 + math.sqrt(1 + (v / e0) ** 2)
@@ -80,8 +87,8 @@ class SampledLaplaceTransform(Transform):
             above += max(-power, 0.0) * (math.log1p(q * math.expm1(e0)) - math.log1p(-q))
             number = 2 + math.ceil((nats + y * turn + min(above, 60.0) + major) / (2 * math.log(rho)))
             best = min(best, (number, rho))
-        number = -(-best[0] // 16) * 16
-        if number > _MOST_NODES:
+        number = -(-best[0] // 16) * 16 if best[0] < _MOST_NODES else -(-best[0] // 128) * 128  # few, to be kept
+        if number > most:
             raise NotCertified("a sampled Laplace transform", f"it needs {number} nodes")
         return number, best[1]
 
@@ -101,6 +108,33 @@ class SampledLaplaceTransform(Transform):
             return value.log(), phi
 
     def float_nodes(self, t: Fraction, eta: Fraction, count: int, floor: Ball) -> FloatNodes | None:
+        """Only the first ones, where all others are proved to be low; else all of them."""
+        try:
+            found = settled_nodes(
+                partial(self._quadrature, t),
+                lambda y: self.decay(t, y),
+                lambda y: self.log_decay_floats(float(t), y),
+                eta,
+                count,
+                floor,
+            )
+        except NotCertified:
+            found = None
+        return found if found is not None else self._all_nodes(t, eta, count, floor)
+
+    def _quadrature(self, t: Fraction, end: Fraction) -> Quadrature:
+        """φ at all |y| up to the end."""
+        power = self._power(t)
+        number, rho = self._number(float(power), float(end), _NATS, _MOST_FAR)
+        terms, logs, scale = self._rule_terms(power, number)
+        known = self.log_real(t)
+        size = (-known).exp()
+        error = scale * self._error(power, ball(end), number, Fraction(rho)) * size
+        return Quadrature(
+            [term * size for term in terms], [-at for at in logs] if self._adding else logs, error.upper()
+        )
+
+    def _all_nodes(self, t: Fraction, eta: Fraction, count: int, floor: Ball) -> FloatNodes | None:
         """The rule of ``line`` near the axis; partial integration beyond, where it would need too many nodes."""
         import numpy as np
 
@@ -109,16 +143,19 @@ class SampledLaplaceTransform(Transform):
             known = self.log_real(t)
             log, unsure = known.mid(), known.rad()  # everything is divided by e^mid: off by e^rad − 1 of φ
             far = FarLaplace(self._reach, self._rate, power, log)
-            last = self._last_near(far, float(power), eta, count)
+            most = _MOST_FAR if floor > _SEVERAL else _MOST_NODES  # for few copies others are quicker
+            last = self._last_near(far, float(power), eta, count, most)
             pieces, error = [], Ball(0)
             if last >= 0:
-                number, rho = self._number(float(power), float(eta * last), _NATS)
+                number, rho = self._number(float(power), float(eta * last), _NATS, most)
                 terms, logs, scale = self._rule_terms(power, number)
                 shares = [term * (-log).exp() for term in terms]
                 near, error = exponential_sums(shares, [at * ball(eta) for at in logs], last)
                 error += 2 * scale * self._error(power, ball(eta * last), number, Fraction(rho)) * (-log).exp()
                 pieces.append(near)
             if last < count:
+                if not far.best_terms(ball(eta * (last + 1)))[1] < _CRUDE:
+                    return None
                 beyond, other = far.nodes(eta, last + 1, count)
                 pieces.append(beyond)
                 error = error.max(other)
@@ -127,21 +164,23 @@ class SampledLaplaceTransform(Transform):
         values = values.conj() if self._adding else values
         return FloatNodes(values, error, above(values, error, floor))
 
-    def _last_near(self, far: FarLaplace, power: float, eta: Fraction, count: int) -> int:
+    def _last_near(self, far: FarLaplace, power: float, eta: Fraction, count: int, most: int) -> int:
         """Up to which node the Gauss-Legendre rule is used: a choice."""
         last = -1
         while last < count and not far.best_terms(ball(eta * max(last, 0)))[1] < Ball(2) ** -50:
             following = min(max(2 * last, 16), count)
             try:
-                self._number(power, float(eta * following), _NATS)
+                number = self._number(power, float(eta * following), _NATS, most)[0]
             except NotCertified:
+                break
+            if number > _MOST_NODES and number * following > _MOST_PRODUCTS:
                 break
             last = following
         return last
 
-    def node_cost(self, copies: int) -> float:  # noqa: ARG002
-        """Two series of some twenty terms."""
-        return 300.0
+    def node_cost(self, copies: int) -> float:
+        """Two series of some twenty terms; of many copies hardly any nodes matter."""
+        return 300.0 if copies < _MANY else 10.0
 
     def _rule_terms(self, power: Fraction, number: int) -> tuple[list[Ball], list[Ball], Ball]:
         """Weights·w^A and ln w at the atoms and the rule's nodes, and the factor of the integral."""

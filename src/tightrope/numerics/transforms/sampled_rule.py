@@ -9,7 +9,7 @@ from fractions import Fraction
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ComplexBall, ball
 
-__all__ = ["Rule", "right_end", "rule", "tails", "upper_tail_bound", "short"]
+__all__ = ["Rule", "right_end", "rule", "tails", "upper_tail_bound", "short", "turning"]
 
 _MOST_NODES = 20_000
 _LITTLE = 2.0  # nats that a strip may cost before a split is looked for
@@ -75,7 +75,7 @@ def rule(mu: float, q: float, power: float, y: float, nats: float, left: float, 
     depth, split, rate = 0.0, math.inf, math.inf
     for k in range(40):
         d = deepest * 0.88**k
-        extra, z = _turning(mu, q, power, y, d * mu, right)
+        extra, z = turning(mu, q, power, y, d * mu, right)
         extra += power * math.log(math.cos(d * mu / 2)) if power < 0 else 0.0
         trial = (nats + extra) / d + d / 2
         if trial > rate:
@@ -91,7 +91,7 @@ def rule(mu: float, q: float, power: float, y: float, nats: float, left: float, 
     return Rule(step, math.floor(left / h), math.ceil(right / h), short(depth), cut)
 
 
-def _turning(mu: float, q: float, power: float, y: float, turn: float, right: float) -> tuple[float, float]:
+def turning(mu: float, q: float, power: float, y: float, turn: float, right: float) -> tuple[float, float]:
     """What e^{y·arg w} adds to the strip, in nats, with the best split; ∞ for none."""
     whole = y * turn
     low = max(power * mu, 0.0) * 1.001 + 1e-9

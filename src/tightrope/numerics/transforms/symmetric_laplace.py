@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 from flint import ctx
@@ -19,15 +20,20 @@ from flint import ctx
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
 from tightrope.numerics.gauss import float_gauss, gauss, gauss_error
+from tightrope.numerics.transforms.settled_nodes import Quadrature, settled_nodes
 from tightrope.numerics.transforms.transform import Transform, log_phases, power_sums
 
 if TYPE_CHECKING:
+    from tightrope.numerics.transforms.float_lines import FloatNodes
     from tightrope.numerics.transforms.transform import Complexes, Floats
 
 __all__ = ["SymmetricLaplaceTransform"]
 
 _GUARD = 40
 _MOST_NODES = 400
+_MOST_FAR = 3000  # far out, in doubles
+_NATS = 40.0  # accuracy of doubles
+_MANY = 100  # copies
 _WHAT = "a sampled Laplace transform"
 
 
@@ -54,10 +60,10 @@ class SymmetricLaplaceTransform(Transform):
         """ln M(t), by the rule of ``line``."""
         return self.line(t, Fraction(0), 0)[0] if t not in (0, -1) else Ball(0)
 
-    def _number(self, t: float, y: float, nats: float) -> tuple[int, float]:
+    def _number(self, t: float, y: float, nats: float, most: int = _MOST_NODES) -> tuple[int, float]:
         """How many Gauss-Legendre nodes for an error of e^−nats, and the ellipse's parameter: a choice, in floats."""
         e0, q, low = self._floats
-        half, middle, best = (e0 - low) / 2, (e0 + low) / 2, (_MOST_NODES * 10, 1.5)
+        half, middle, best = (e0 - low) / 2, (e0 + low) / 2, (most * 10, 1.5)
         for k in range(15):
             v = math.pi / 2 * 0.99 * 0.8**k  # the ellipse's lesser half axis
             rho = v / half + math.sqrt(1 + (v / half) ** 2)
@@ -67,8 +73,8 @@ class SymmetricLaplaceTransform(Transform):
             below = max(t, 0.0) * (math.log1p(q * math.expm1(e0)) - math.log1p(-q))
             need = nats + y * turn + min(max(above, below), 60.0) + major
             best = min(best, (2 + math.ceil(need / (2 * math.log(rho))), rho))
-        number = -(-best[0] // 16) * 16
-        if number > _MOST_NODES:
+        number = -(-best[0] // 16) * 16 if best[0] < _MOST_NODES else -(-best[0] // 128) * 128  # few, to be kept
+        if number > most:
             raise NotCertified(_WHAT, f"it needs {number} nodes")
         return number, best[1]
 
@@ -92,6 +98,35 @@ class SymmetricLaplaceTransform(Transform):
             off = between(-moving, moving)
             phi = [ComplexBall(1)] + [(s + ComplexBall(off, off)) / value for s in sums[1:]]
             return value.log(), phi
+
+    def float_nodes(self, t: Fraction, eta: Fraction, count: int, floor: Ball) -> FloatNodes | None:
+        """The first ones, where all others are proved to be low."""
+        try:
+            return settled_nodes(
+                partial(self._quadrature, t),
+                lambda y: self.decay(t, y),
+                lambda y: self.log_decay_floats(float(t), y),
+                eta,
+                count,
+                floor,
+            )
+        except NotCertified:
+            return None
+
+    def _quadrature(self, t: Fraction, end: Fraction) -> Quadrature:
+        """φ at all |y| up to the end."""
+        number, rho = self._number(float(t), float(end), _NATS, _MOST_FAR)
+        masses, losses = self._half(number)
+        power, log = ball(t), -self.log_real(t)
+        up = [m * ((power + 1) * loss + log).exp() for m, loss in zip(masses, losses, strict=True)]
+        down = [m * (-power * loss + log).exp() for m, loss in zip(masses, losses, strict=True)]
+        error = 2 * self._error(t, ball(end), number, Fraction(rho)) * log.exp()
+        atom = self._atom() * log.exp()
+        return Quadrature([*up, atom, *down], [*losses, Ball(0), *(-loss for loss in losses)], error.upper())
+
+    def node_cost(self, copies: int) -> float:
+        """Hardly any nodes of many copies matter."""
+        return 10.0 if copies >= _MANY else math.inf
 
     def _half(self, number: int) -> tuple[list[Ball], list[Ball]]:
         """The masses of the upper half under the second law, and its losses: the atom, then the nodes."""

@@ -13,7 +13,7 @@ from fractions import Fraction
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ComplexBall, ball, precision
 from tightrope.numerics.real import Real
-from tightrope.numerics.windowed.panels import Panel, Shape
+from tightrope.numerics.windowed.panels import Shape
 
 __all__ = ["HIGH", "LOW", "MIDDLE", "Split", "StepBounds", "cdf"]
 
@@ -88,13 +88,6 @@ class StepBounds:
     def least_loss(self) -> Ball:
         """ln(1 − q)."""
         return (-ball(self.rate)).log1p()
-
-    def plain(self, kind: str, panel: Panel, cost: Ball) -> bool:
-        """Which of the bounds of |W| is used on a panel: e^cost·W, or 1 + e^cost(1 − W)."""
-        if kind == MIDDLE and self.split.low is not None:
-            return True
-        window = self.window(kind, ball(panel.middle))
-        return bool(cost.exp() * window < 1 + cost.exp() * (1 - window))
 
     def most_shifted(
         self, kind: str, power: Fraction, y: Ball, box: tuple[Ball, Ball, Ball], angle: Ball, plain: bool

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from tightrope.errors import NotCertified
+from tightrope.numerics.balls import precision, upper_float
+from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.sampled_rule import short
+from tightrope.numerics.transforms.transform import Transform
 
 if TYPE_CHECKING:
     from tightrope.numerics.transforms.transform import Floats
 
-__all__ = ["FloatStep", "Windows", "log_cdf", "log_power", "log_sum"]
+__all__ = ["FloatLaw", "FloatOthers", "FloatStep", "Windows", "log_cdf", "log_difference", "log_sum"]
 
 _ANGLES = 12
 _MOST_PLACES = 20_000
-_DOUBLINGS, _HALVINGS = 60, 5
 
 
 @lru_cache(maxsize=1)
@@ -48,18 +52,65 @@ def log_sum(exponents: Floats) -> Floats:
     return result
 
 
-def log_power(middle: Floats, low: Floats, copies: int) -> Floats:
-    """ln of (middle + low)^k − low^k, from logarithms."""
+def log_difference(bottom: Floats, growth: Floats) -> Floats:
+    """ln of e^bottom·(e^growth − 1)."""
     import numpy as np
 
     with np.errstate(all="ignore"):
-        growth = copies * np.log1p(np.exp(middle - low))
-        result: Floats = np.where(
-            np.isneginf(low) | (middle - low > 600),
-            copies * np.logaddexp(middle, low),
-            copies * low + np.where(growth > 30, growth, np.log(np.expm1(np.minimum(growth, 30.0)))),
-        )
+        risen = np.where(growth > 30, growth, np.log(np.expm1(np.minimum(growth, 30.0))))
+        result: Floats = bottom + risen
     return result
+
+
+class FloatOthers:
+    """The parts that are not split, in floats."""
+
+    def __init__(self, parts: Sequence[tuple[Transform, int]]) -> None:
+        self._parts = parts
+        with precision(64):
+            tops = [(transform.largest(), copies) for transform, copies in parts]
+        self.some = bool(parts)
+        self.largest = sum((math.inf if top is None else upper_float(top) * copies for top, copies in tops), 0.0)
+
+    def log_moments(self, t: Floats) -> Floats:
+        """Σ k·ln M(t); ∞ where it is unknown."""
+        import numpy as np
+
+        total = np.zeros(len(t))
+        with np.errstate(all="ignore"):
+            for transform, copies in self._parts:
+                total = total + copies * recall.log_floats(transform, t)
+        result: Floats = np.where(np.isnan(total), math.inf, total)
+        return result
+
+    def log_decay(self, t: float, y: float) -> float:
+        """About Σ k·ln of the bounds of |M(t+iy)|/M(t)."""
+        import numpy as np
+
+        at = np.array([y])
+        return sum(copies * float(transform.log_decay_floats(t, at)[0]) for transform, copies in self._parts)
+
+    def cost(self, t: float, eta: float, count: int, bits: int) -> float:
+        """About how many microseconds their nodes take."""
+        return sum(transform.cost(t, eta, count, bits) for transform, _ in self._parts)
+
+
+@dataclass(frozen=True)
+class FloatLaw:
+    """μ, the rate and the number of copies of each sampler; and the other parts."""
+
+    samplers: tuple[tuple[float, float, int], ...]
+    others: FloatOthers
+
+    @cached_property
+    def deviation(self) -> float:
+        """About that of the sum of the sampled losses, but for rare large ones."""
+        return math.sqrt(sum(k * rate * rate * math.expm1(min(mu * mu, 4.0)) for mu, rate, k in self.samplers))
+
+    def room(self, x: float) -> float:
+        """What sampled steps must bring to reach x: less, where the other parts are bounded and cannot reach it."""
+        top = self.others.largest
+        return min(max(x - top, self.deviation), x) if 0 < top < x else x
 
 
 class Windows:
@@ -90,17 +141,15 @@ class FloatStep:
         self.losses = np.log1p(rate * np.expm1(np.minimum(mu * self.z - mu * mu / 2, 690.0)))
         self.logs = -self.z * self.z / 2 + math.log(step / math.sqrt(2 * math.pi))
 
-    def log_moments(self, windows: Windows, powers: Floats) -> Floats:
-        """ln of (l + m)^k − m^k at many powers of w."""
+    def log_moments(self, windows: Windows, powers: Floats) -> tuple[Floats, Floats]:
+        """ln of l and m at many powers of w."""
         import numpy as np
 
         exponents = np.multiply.outer(powers, self.losses) + self.logs
-        return log_power(log_sum(exponents + windows.middle), log_sum(exponents + windows.low), self.copies)
+        return log_sum(exponents + windows.middle), log_sum(exponents + windows.low)
 
-    def reach(
-        self, windows: Windows, power: float, t: float, log_error: float, start: float
-    ) -> tuple[float, Fraction, Fraction] | None:
-        """The y from which on the nodes are negligible, and the angles that show it; None if there is none."""
+    def falls(self, windows: Windows, power: float) -> Callable[[float], tuple[float, float, Fraction, Fraction]]:
+        """A function of y: about ln of the bounds of |l| and |m| beyond it, and the angles that show them."""
         import numpy as np
 
         angles = np.geomspace(1e-3, 1.5, _ANGLES) * min(1.0, self.mu)
@@ -109,27 +158,16 @@ class FloatStep:
             shifted.append(self._shifted(windows.low, angles, power, bulk=True))
         still = float(log_sum(power * self.losses + self.logs + windows.low))
 
-        def tail(y: float) -> tuple[float, int, int]:
+        def fall(y: float) -> tuple[float, float, Fraction, Fraction]:
             values = [log_sum(logs - y * turns) for logs, turns in shifted]
-            i, j, low = int(values[0].argmin()), -1, still
+            i = int(values[0].argmin())
+            middle, angle = float(values[0][i]), short(float(angles[i]))
             if len(values) > 1 and float(values[1].min()) < still:
                 j = int(values[1].argmin())
-                low = float(values[1][j])
-            total = float(log_power(np.array([values[0][i]]), np.array([low]), self.copies)[0])
-            return total + math.log(math.atan(t / y) / (math.pi * t)), i, j
+                return middle, float(values[1][j]), angle, short(float(angles[j]))
+            return middle, still, angle, Fraction(0)
 
-        low, high = 0.0, start
-        for _ in range(_DOUBLINGS):
-            if tail(high)[0] < log_error:
-                break
-            low, high = high, high * 2
-        else:
-            return None
-        for _ in range(_HALVINGS):
-            y = math.sqrt(low * high) if low else high / 2
-            low, high = (low, y) if tail(y)[0] < log_error else (y, high)
-        _, i, j = tail(high)
-        return high * 1.02, short(float(angles[i])), short(float(angles[j])) if j >= 0 else Fraction(0)
+        return fall
 
     def _shifted(self, window: Floats, angles: Floats, power: float, bulk: bool) -> tuple[Floats, Floats]:
         """ln of the integrand on shifted paths without its fall, and arg w: angles × places."""

@@ -1,31 +1,35 @@
-"""Few sampled steps at small rates: the contour integral around those paths that it is needed for, proved.
+"""Sampled steps, few or rare, and other parts: the contour integral around those paths that it is needed for, proved.
 
-Every step is LOW, MIDDLE or HIGH (``windowed_law``). With W the product of the w, x fixed and call(x) = E[(W − e^x)₊]
-under the plain law, the paths fall into three kinds, each with a call ≥ 0, and the calls add:
+Every sampled step is LOW, MIDDLE or HIGH (``law``), with borders of its own for each sampler j of k_j steps. With x
+fixed and call(x) = E[(1 − e^{x−L})₊], the paths fall into three kinds, each with a call ≥ 0, and the calls add:
 
-    some step HIGH         P_H − e^x Q_H ≤ call ≤ min(P_H, P_H − e^x Q_H + c(v−1)e^{vx}·k·H(−v)M(−v)^{k−1}), v > 1
-    no HIGH, some MIDDLE   the contour integral of F(s) = (l(s) + m(s))^k − m(s)^k, as in ``contour_proof``
-    all LOW                0 ≤ call ≤ c(t')m(t')^k e^{−t'x}, t' > 0
+    some step HIGH         P_H − e^x Q_H ≤ call ≤ min(P_H, P_H − e^x Q_H + Σ_j c(v−1)e^{vx}·k_j·H_j(−v)M(−v)/M_j(−v))
+    no HIGH, some MIDDLE   the contour integral of F(s) = [Π(l_j + m_j)^{k_j} − Πm_j^{k_j}]·ΠM_i(s)^{n_i}
+    all LOW                0 ≤ call ≤ c(t')Πm_j(t')^{k_j}ΠM_i(t')^{n_i} e^{−t'x}, t' > 0
 
-where m, l, H are the moments of the pieces, ∫φ W w^{s+1}; the call of paths with a step beyond a cut is at most their
-probability. F belongs to a positive measure that has neither the sharp
-bulk nor the heavy tail: both would need very many nodes. Its losses are at least k·ln(1−q).
+where v > 1; m_j, l_j, H_j are the moments of the pieces, ∫φ W w^{s+1}, M_i the transforms of the other parts, M that
+of all; the call of paths with a step beyond a cut, or with a HIGH step of an unlikely kind, is at most their chance. F
+belongs to a positive measure that has neither the sharp bulk nor the heavy tail: both would need very many nodes.
+Without other parts its losses are at least Σk_j·ln(1−q_j). What lies at ∞ is added.
 
 When a record is *added* the loss is −ln w under the plain law, at most −k·ln(1−q). The moments are ∫φ W w^{−s}, nothing
-is LOW, and paths with a HIGH step have a call between 0 and c(v−1)e^{−(v−1)x}·k·∫φ H w^{1−v}·(∫φ w^{1−v})^{k−1}.
+is LOW, and paths with a HIGH step have a call of at most Σ_j c(v−1)e^{−(v−1)x}·k_j·∫φ H_j w_j^{1−v}·M(v−1)/M_j(v−1).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from tightrope.errors import NotCertified
-from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
-from tightrope.numerics.contour.proof import call_factor
+from tightrope.numerics.balls import INFINITY, Ball, ComplexBall, ball, between, precision
+from tightrope.numerics.contour.proof import call_factor, log_moment, product_of_powers
 from tightrope.numerics.moments.sampled_normal import log_power_mean
-from tightrope.numerics.real import Real
+from tightrope.numerics.transforms import memory as recall
+from tightrope.numerics.transforms.transform import whole_power
 from tightrope.numerics.windowed.bounds import HIGH, LOW, MIDDLE
 from tightrope.numerics.windowed.law import Step
+from tightrope.numerics.windowed.parts import WindowLaw
 from tightrope.numerics.windowed.plan import WindowPlan
 
 __all__ = ["WindowProof"]
@@ -38,121 +42,200 @@ _ROUGH = 20  # bits, where a bound is wanted and no value
 class WindowProof:
     """Everything about one plan that does not depend on x."""
 
-    def __init__(self, mu: Real, rate: Fraction, copies: int, plan: WindowPlan, adding: bool = False) -> None:
-        positive = plan.t > 0 and plan.eta > 0 and plan.above > plan.t and plan.put > 1 and plan.all_low > 0
-        if not positive or not (1 <= plan.count <= _MOST_NODES and 2 <= plan.bits <= _MOST_BITS):
-            raise NotCertified("a windowed contour", "its plan is void or out of reach")
-        if plan.below is not None and not plan.below >= 1:
-            raise NotCertified("a windowed contour", "its plan is void")
-        if adding and plan.split.low is not None:
-            raise NotCertified("a windowed contour", "nothing is low when a record is added")
-        self._mu, self._rate, self._copies, self._plan, self._adding = mu, rate, copies, plan, adding
-        self._step = Step(mu, rate, plan.split)
-        self.bits = plan.bits + copies.bit_length() + _GUARD
+    def __init__(self, law: WindowLaw, plan: WindowPlan, adding: bool = False) -> None:
+        _check(law, plan, adding)
+        self._law, self._plan, self._adding = law, plan, adding
+        self._copies = [one.copies for one in law.samplers]
+        self._steps = [
+            Step(one.mu, one.rate, piece.split) for one, piece in zip(law.samplers, plan.pieces, strict=True)
+        ]
+        self._extra = law.copies.bit_length()
+        self.bits = plan.bits + self._extra + _GUARD
         with precision(self.bits):
-            middle, low = self._lines()
-            self._log_scale = self._log_power(middle[0].real, None if low is None else low[0].real)
-            self._terms = self._ratios(middle, low)
+            self._log_scale, self._terms, bottoms = self._nodes()
             self._period = 2 * Ball.pi() / ball(plan.eta)
-            self._tail = self._node_tail(low)
+            self._tail = self._node_tail(bottoms)
             self._mass, self._reverse = self._masses()
-            ends = self._step.least_loss() * copies, self._step.last_loss() * copies
-            self._least, self._largest = (-ends[1], -ends[0]) if adding else ends
-            self._high_mass, self._high_reverse = (
-                -((-share).log1p() * copies).expm1() for share in self._step.shares(HIGH)
-            )
-        with precision(_ROUGH + copies.bit_length()):
+            self._least, self._largest = self._ends()
+            self._infinite = law.infinite()
+            self._high_mass, self._high_reverse = self._high_masses()
+        with precision(_ROUGH + self._extra):
             self._above = call_factor(plan.above) * self._bounded(plan.above).exp()
             self._below = None
             if plan.below is not None:
                 self._below = call_factor(plan.below - 1) * self._bounded(-plan.below).exp()
-            self._put = self._high_put()
-            self._all_low, self._lost = Ball(0), self._step.lost(MIDDLE, 0 if adding else 1) * copies
-            if plan.split.low is not None:
-                power = (self._step.moment(LOW, plan.all_low + 1, plan.low_end).log() * copies).exp()
-                self._all_low = call_factor(plan.all_low) * power
-                self._lost += (self._step.lost(LOW, 1) + self._step.lost(LOW, 1, plan.low_end)) * copies
+            self._puts = self._high_puts()
+            self._lost = self._lost_mass()
+            self._all_low = self._low_bound() if plan.has_low else Ball(0)
 
     def _power(self, s: Fraction) -> Fraction:
         return -s if self._adding else s + 1
 
-    def _lines(self) -> tuple[list[ComplexBall], list[ComplexBall] | None]:
+    def _nodes(self) -> tuple[Ball, list[tuple[Ball, Ball]], list[Ball] | None]:
+        """ln F(t); F(s)/F(t)/(s(s+1)) at the nodes; and what is LOW at the first."""
         plan = self._plan
-        with precision(plan.bits + self._copies.bit_length()):
+        with precision(plan.bits + self._extra):
             turn = -plan.eta if self._adding else plan.eta
-            middle = self._step.line(MIDDLE, self._power(plan.t), turn, plan.count)
-            if plan.split.low is None:
-                return middle, None
-            return middle, self._step.line(LOW, plan.t + 1, plan.eta, plan.count)
-
-    def _log_power(self, middle: Ball, low: Ball | None) -> Ball:
-        """ln((l + m)^k − m^k), l and m positive."""
-        k = self._copies
-        if low is None:
-            return middle.log() * k
-        return low.log() * k + (((middle / low).log1p() * k).expm1()).log()
-
-    def _ratios(self, middle: list[ComplexBall], low: list[ComplexBall] | None) -> list[tuple[Ball, Ball]]:
-        """F(s)/F(t)/(s(s+1)) at the nodes."""
-        plan, k, terms = self._plan, self._copies, []
+            middles = [step.line(MIDDLE, self._power(plan.t), turn, plan.count) for step in self._steps]
+            lows = None
+            if plan.has_low:
+                lows = [step.line(LOW, plan.t + 1, plan.eta, plan.count) for step in self._steps]
+            rest = [recall.line(transform, plan.t, plan.eta, plan.count) for transform, _ in self._law.others]
+        bottoms = None if lows is None else [line[0].real for line in lows]
+        scale = self._log_product([line[0].real for line in middles], bottoms)
+        terms = []
         for n in range(plan.count + 1):
-            if low is None:
-                ratio = middle[n] / middle[0]
-                power = (ratio.log() * k).exp() if k >= 8 and ratio.abs_lower() > 0 else ratio**k
-            elif not low[n].abs_lower() > 0:
-                raise NotCertified("a windowed contour", "the low part vanishes")
-            else:
-                grown = ((middle[n] / low[n]).log1p() * k).expm1()
-                power = grown * (low[n].log() * k - self._log_scale).exp()
+            low = None if lows is None else [line[n] for line in lows]
+            power = self._ratio([line[n] for line in middles], low, middles, scale)
+            for (_, phi), (_, copies) in zip(rest, self._law.others, strict=True):
+                power *= whole_power(phi[n], copies)
             s = ComplexBall(ball(plan.t), ball(plan.eta * n))
             term = power / (s * (s + 1))
             terms.append((term.real, term.imag))
-        return terms
+        for (log, _), (_, copies) in zip(rest, self._law.others, strict=True):
+            scale += log * copies
+        return scale, terms, bottoms
 
-    def _node_tail(self, low: list[ComplexBall] | None) -> Ball:
-        """A bound of 2 Σ_{n>N} |F(s)/F(t)/(s(s+1))|: |F| ≤ (R_l + R_m)^k − R_m^k, which grows with both."""
-        plan, k = self._plan, self._copies
-        y, t = plan.eta * plan.count, ball(plan.t)
-        with precision(plan.bits + k.bit_length()):  # it must be seen how small the middle part has become
-            middle = self._step.decay(MIDDLE, self._power(plan.t), y, plan.angle)
-            bottom = None
-            if low is not None:
-                bottom = low[0].real.upper()
-                if plan.low_angle > 0:
-                    bottom = bottom.min(self._step.decay(LOW, plan.t + 1, y, plan.low_angle))
-        log = self._log_power(middle, bottom) - self._log_scale
+    def _log_product(self, middle: Sequence[Ball], low: Sequence[Ball] | None) -> Ball:
+        """ln(Π(l + m)^k − Πm^k), l and m positive."""
+        if low is None:
+            return sum((one.log() * k for one, k in zip(middle, self._copies, strict=True)), Ball(0))
+        total, growth = Ball(0), Ball(0)
+        for one, below, k in zip(middle, low, self._copies, strict=True):
+            total += below.log() * k
+            growth += (one / below).log1p() * k
+        return total + growth.expm1().log()
+
+    def _ratio(
+        self, middle: list[ComplexBall], low: list[ComplexBall] | None, lines: list[list[ComplexBall]], scale: Ball
+    ) -> ComplexBall:
+        """(Π(l + m)^k − Πm^k)(s) divided by its value e^scale at t."""
+        if low is None:
+            product = ComplexBall(1)
+            for one, line, k in zip(middle, lines, self._copies, strict=True):
+                product *= whole_power(one / line[0], k)
+            return product
+        total, growth = ComplexBall(-scale), ComplexBall(0)
+        for one, below, k in zip(middle, low, self._copies, strict=True):
+            total += below.log() * k
+            growth += (one / below).log1p() * k
+        grown = growth.expm1() * total.exp()
+        if _radius(grown) < Ball(2) ** -self._plan.bits:
+            return grown
+        whole = bottom = ComplexBall((-scale).exp())  # where the low part vanishes, there is nothing to cancel
+        for one, below, k in zip(middle, low, self._copies, strict=True):
+            whole, bottom = whole * whole_power(one + below, k), bottom * whole_power(below, k)
+        return grown if _radius(grown) < _radius(whole - bottom) else whole - bottom
+
+    def _node_tail(self, bottoms: list[Ball] | None) -> Ball:
+        """A bound of 2 Σ_{n>N} |F(s)/F(t)/(s(s+1))|: |F| ≤ Π(R_l + R_m)^k − ΠR_m^k, which grows with all of them."""
+        plan = self._plan
+        y, t, rest = plan.eta * plan.count, ball(plan.t), Ball(0)
+        with precision(plan.bits + self._extra):  # it must be seen how small the middle part has become
+            tops, lows = [], []
+            for i, (step, piece) in enumerate(zip(self._steps, plan.pieces, strict=True)):
+                tops.append(step.decay(MIDDLE, self._power(plan.t), y, piece.angle))
+                if bottoms is not None:
+                    lows.append(bottoms[i].upper())
+                    if piece.low_angle > 0:
+                        lows[i] = lows[i].min(step.decay(LOW, plan.t + 1, y, piece.low_angle))
+            for transform, copies in self._law.others:
+                rest += (recall.decay(transform, plan.t, y).log() + recall.log_real(transform, plan.t)) * copies
+        log = self._log_product(tops, None if bottoms is None else lows) + rest - self._log_scale
         return (2 * log.exp() * (t / ball(y)).atan() / (t * ball(plan.eta))).upper()
 
     def _masses(self) -> tuple[Ball, Ball]:
         """F(0) and F(−1)."""
-        middle = self._step.shares(MIDDLE)
-        low = (None, None) if self._plan.split.low is None else self._step.shares(LOW)
-        first, second = (self._log_power(a, b).exp() for a, b in zip(middle, low, strict=True))
-        return (second, first) if self._adding else (first, second)
+        middle = [step.shares(MIDDLE) for step in self._steps]
+        low = [step.shares(LOW) for step in self._steps] if self._plan.has_low else None
+        first, second = (
+            self._log_product([one[i] for one in middle], None if low is None else [one[i] for one in low]).exp()
+            for i in (0, 1)
+        )
+        mass, reverse = self._other_masses()
+        return (second * mass, first * reverse) if self._adding else (first * mass, second * reverse)
+
+    def _other_masses(self) -> tuple[Ball, Ball]:
+        others = self._law.others
+        mass = product_of_powers([(transform.mass(), copies) for transform, copies in others])
+        return mass, product_of_powers([(transform.reverse_mass(), copies) for transform, copies in others])
+
+    def _ends(self) -> tuple[Ball | None, Ball]:
+        """The least loss of F, None where it is not known, and the largest."""
+        least = sum((step.least_loss() * k for step, k in zip(self._steps, self._copies, strict=True)), Ball(0))
+        most = sum((step.last_loss() * k for step, k in zip(self._steps, self._copies, strict=True)), Ball(0))
+        if self._adding:
+            least, most = -most, -least
+        for transform, copies in self._law.others:
+            top = transform.largest()
+            most = INFINITY if top is None else most + top * copies
+        return None if self._law.others else least, most
+
+    def _high_masses(self) -> tuple[Ball, Ball]:
+        """Some step HIGH of a sampler with a put: P_H and Q_H."""
+        logs = [Ball(0), Ball(0)]
+        for step, piece, k in zip(self._steps, self._plan.pieces, self._copies, strict=True):
+            if piece.put is not None:
+                for i, share in enumerate(step.shares(HIGH)):
+                    logs[i] += (-share).log1p() * k
+        mass, reverse = self._other_masses()
+        if self._adding:
+            return -logs[0].expm1() * reverse, -logs[1].expm1() * mass
+        return -logs[0].expm1() * mass, -logs[1].expm1() * reverse
 
     def _bounded(self, t: Fraction) -> Ball:
         """ln F(t) at a real t."""
-        middle = self._step.moment(MIDDLE, self._power(t))
-        return self._log_power(middle, None if self._plan.split.low is None else self._step.moment(LOW, t + 1))
+        middle = [step.moment(MIDDLE, self._power(t)) for step in self._steps]
+        low = [step.moment(LOW, t + 1) for step in self._steps] if self._plan.has_low else None
+        return self._log_product(middle, low) + log_moment(self._law.others, t, _ROUGH)
 
-    def _high_put(self) -> Ball:
-        """c(v−1)·k·H(−v)·M(−v)^{k−1}."""
-        v, k = self._plan.put, self._copies
-        whole = log_power_mean(self._mu, self._rate, 1 - v) * (k - 1)
-        return call_factor(v - 1) * k * self._step.moment(HIGH, 1 - v) * whole.exp()
+    def _high_puts(self) -> list[tuple[Fraction, Ball]]:
+        """The v of each sampler with a put, and c(v−1)·k·H(−v)·M(−v)^{k−1} times M(−v) of all others; added: M(v−1)."""
+        found = []
+        for i, (step, piece, k) in enumerate(zip(self._steps, self._plan.pieces, self._copies, strict=True)):
+            v = piece.put
+            if v is None:
+                continue
+            log = log_moment(self._law.others, v - 1 if self._adding else -v, _ROUGH)
+            for j, one in enumerate(self._law.samplers):
+                log += log_power_mean(one.mu, one.rate, 1 - v) * (one.copies - (i == j))
+            found.append((v, call_factor(v - 1) * k * step.moment(HIGH, 1 - v) * log.exp()))
+        return found
+
+    def _lost_mass(self) -> Ball:
+        """A bound of the probability of steps beyond the cuts, and of HIGH steps of an unlikely kind."""
+        total, under = Ball(0), 0 if self._adding else 1
+        for step, piece, k in zip(self._steps, self._plan.pieces, self._copies, strict=True):
+            total += step.lost(MIDDLE, under) * k
+            if piece.split.low is not None:
+                total += (step.lost(LOW, 1) + step.lost(LOW, 1, piece.low_end)) * k
+            if piece.put is None:
+                total += step.shares(HIGH)[1 if self._adding else 0] * k
+        return total
+
+    def _low_bound(self) -> Ball:
+        """c(t')·Πm(t')^k·ΠM(t')^n."""
+        at = self._plan.all_low
+        log = log_moment(self._law.others, at, _ROUGH)
+        for step, piece, k in zip(self._steps, self._plan.pieces, self._copies, strict=True):
+            log += step.moment(LOW, at + 1, piece.low_end).log() * k
+        return call_factor(at) * log.exp()
 
     def call(self, x: Ball) -> Ball:
-        """E[(1 − e^{x−L})₊], enclosed."""
+        """E[(1 − e^{x−L})₊], enclosed; L = ∞ counts 1."""
         with precision(self.bits):
             low = (ball(-self._plan.all_low) * x).exp() * self._all_low
-            return self._middle(x) + self._high(x) + between(Ball(0), (low + self._lost).upper())
+            rest = between(Ball(0), (low + self._lost).upper())
+            return self._middle(x) + self._high(x) + rest + self._infinite
 
     def _high(self, x: Ball) -> Ball:
+        if not self._puts:
+            return Ball(0)
         if self._adding:
-            bound = (ball(1 - self._plan.put) * x).exp() * self._put
+            bound = sum(((ball(1 - v) * x).exp() * put for v, put in self._puts), Ball(0))
             return between(Ball(0), bound.upper().min(self._high_reverse.upper()))
         least = self._high_mass - x.exp() * self._high_reverse
-        most = (least + (ball(self._plan.put) * x).exp() * self._put).upper()
+        most = (least + sum(((ball(v) * x).exp() * put for v, put in self._puts), Ball(0))).upper()
         return _between_ends(least.lower().max(Ball(0)), most.min(self._high_mass.upper()))
 
     def _middle(self, x: Ball) -> Ball:
@@ -176,13 +259,32 @@ class WindowProof:
         """The known pieces, and a ball for the rest, which is 0 where x − B is no larger than the least loss."""
         t, b = ball(self._plan.t), self._period
         known = self._mass / (t * b).expm1() - self._reverse * x.exp() / ((t + 1) * b).expm1()
-        if x - b <= self._least:
+        if self._least is not None and x - b <= self._least:
             return known
         if self._below is None or self._plan.below is None:
             return known + between(Ball(0), self._reverse.upper() * x.exp() / ((t + 1) * b).expm1())
         v = ball(self._plan.below)
         rest = self._below * (v * x).exp() / ((v + t) * b).expm1()
         return known + between(Ball(0), rest.upper())
+
+
+def _check(law: WindowLaw, plan: WindowPlan, adding: bool) -> None:
+    """Refuse plans for which nothing is proved."""
+    positive = plan.t > 0 and plan.eta > 0 and plan.above > plan.t and plan.all_low > 0
+    if not positive or not (1 <= plan.count <= _MOST_NODES and 2 <= plan.bits <= _MOST_BITS):
+        raise NotCertified("a windowed contour", "its plan is void or out of reach")
+    if plan.below is not None and not plan.below >= 1:
+        raise NotCertified("a windowed contour", "its plan is void")
+    if len(plan.pieces) != len(law.samplers) or any(p.put is not None and not p.put > 1 for p in plan.pieces):
+        raise NotCertified("a windowed contour", "its plan is void")
+    if any((piece.split.low is not None) != plan.has_low for piece in plan.pieces):
+        raise NotCertified("a windowed contour", "steps of some samplers only are low")
+    if adding and plan.has_low:
+        raise NotCertified("a windowed contour", "nothing is low when a record is added")
+
+
+def _radius(value: ComplexBall) -> Ball:
+    return Ball(value.real.rad()) + Ball(value.imag.rad())
 
 
 def _between_ends(low: Ball, high: Ball) -> Ball:

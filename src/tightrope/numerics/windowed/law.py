@@ -23,7 +23,7 @@ from tightrope.errors import NotCertified
 from tightrope.numerics.balls import INFINITY, Ball, ComplexBall, ball, between, precision
 from tightrope.numerics.gauss import gauss, gauss_error
 from tightrope.numerics.transforms.transform import power_sums
-from tightrope.numerics.windowed.bounds import HIGH, LOW, StepBounds, cdf
+from tightrope.numerics.windowed.bounds import HIGH, LOW, MIDDLE, StepBounds, cdf
 from tightrope.numerics.windowed.panels import Panel, panels
 
 __all__ = ["Step"]
@@ -116,15 +116,20 @@ class Step(StepBounds):
             _check_joined(chosen)
             shift = angle / mu
             cost, turn = shift * shift / (2 * tau * tau), ComplexBall(angle.cos(), angle.sin())
+            bulk = not (kind == MIDDLE and self.split.low is not None)
             for panel in chosen:
                 middle, half, rho = ball(panel.middle), ball(panel.half), ball(panel.rho)
-                plain = self.plain(kind, panel, cost)
+                sums = [Ball(0), Ball(0)]  # by e^cost·W, and by 1 + e^cost(1 − W): one of them on all of a panel
                 for place, weight in gauss(panel.number):
                     z = middle + half * place
                     window = self.window(kind, z)
-                    size = cost.exp() * window if plain else 1 + cost.exp() * (1 - window)
                     log = (turn * (q * (mu * z - mu * mu / 2).exp()) + (1 - q)).log()
-                    total += weight * half * size * (z * z / -2 + a * log.real + fall * log.imag).exp()
+                    value = weight * half * (z * z / -2 + a * log.real + fall * log.imag).exp()
+                    sums[0] += value * cost.exp() * window
+                    if bulk:
+                        sums[1] += value * (1 + cost.exp() * (1 - window))
+                plain = not bulk or bool(sums[0] < sums[1])
+                total += sums[0] if plain else sums[1]
                 reach, depth = half * (rho + 1 / rho) / 2, half * (rho - 1 / rho) / 2
                 left, right = middle - reach, middle + reach
                 most = self.most_shifted(kind, power, ball(y), (left, right, depth), angle, plain)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tightrope.numerics.transforms.transform import Floats
 
-__all__ = ["Lattice", "loss_place", "near_call", "near_reverse_call", "near_root"]
+__all__ = ["Lattice", "log_one_call", "loss_place", "near_call", "near_reverse_call", "near_root"]
 
 _CELLS = 8192
 _SUMS = 800
@@ -173,7 +173,7 @@ def _direct_call(mu: float, rate: float, copies: int, x: float) -> float:
         together = (
             float(values.max()) + math.log(float(np.exp(values - values.max()).sum())) + copies * float(moments[i])
         )
-    alone = _log_one(mu, rate, x) + math.log(copies)
+    alone = log_one_call(mu, rate, x) + math.log(copies)
     return max(together, alone) + math.log1p(math.exp(-abs(together - alone)))
 
 
@@ -187,7 +187,7 @@ def near_root(mu: float, rate: float, copies: int, log_target: float) -> tuple[f
     if not log_target > _LEAST:
         return None
     high = 1e-3 * rate
-    while high < 1e5 and _log_one(mu, rate, high) + math.log(copies) > log_target:
+    while high < 1e5 and log_one_call(mu, rate, high) + math.log(copies) > log_target:
         high *= 1.5
     if log_target < _FAR:
         return _far_root(mu, rate, copies, log_target, high)
@@ -231,7 +231,7 @@ def _far_root(mu: float, rate: float, copies: int, log_target: float, start: flo
     return None
 
 
-def _log_one(mu: float, rate: float, x: float) -> float:
+def log_one_call(mu: float, rate: float, x: float) -> float:
     """ln of the call of one step at x > 0."""
     z = loss_place(mu, rate, x)
     top = math.log(rate) + _log_tail(z - mu)

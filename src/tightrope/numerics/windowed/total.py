@@ -1,80 +1,142 @@
-"""A few steps of the sampled normal mechanism: estimates, plans and proofs of their call, by ``windowed``."""
+"""Sampled normal steps beside other parts: estimates, plans and proofs of their call, by ``integral``."""
 
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
 from tightrope.errors import NotCertified
-from tightrope.numerics.balls import Ball, precision
+from tightrope.numerics.balls import Ball
 from tightrope.numerics.contour.floats import searching
-from tightrope.numerics.real import Real
+from tightrope.numerics.windowed.floats import FloatLaw
 from tightrope.numerics.windowed.integral import WindowProof
-from tightrope.numerics.windowed.plan import WindowPlan, window_plan
+from tightrope.numerics.windowed.parts import WindowLaw
+from tightrope.numerics.windowed.plan import WindowPlan
+from tightrope.numerics.windowed.saddle import saddle_call, saddle_root
+from tightrope.numerics.windowed.search import window_plan
 from tightrope.numerics.windowed.start import near_call, near_reverse_call, near_root
 
 __all__ = ["WindowedSum"]
 
 _KEPT = 12
 _FINEST, _USUAL, _COARSE, _ROUGH = 1e-15, 1e-10, 3e-8, 1e-7
+_APART = 0.03
+_STEEP = 100.0
+_WRONG = 4.0  # nats by which a saddle is never off
+_CLEAR = 0.5  # so many nats apart, rough estimates tell two calls from each other
+_SHARES, _POOREST = (1e-9, 1e-7), 1e-2  # what the place of a call far out may be off by, and the call itself
 
 
 class WindowedSum:
-    """The sum of ``copies`` losses of the normal mechanism sampled at a rate: where a record is removed, or added."""
+    """The loss where a record is removed, or added."""
 
-    def __init__(self, mu: Real, rate: Fraction, copies: int) -> None:
-        self._mu, self._rate, self._copies = Real(None, lambda: abs(mu.ball())), rate, copies
-        with precision(80):
-            self._floats = float(self._mu.ball().mid()), float(rate), copies
+    def __init__(self, removing: WindowLaw, adding: WindowLaw) -> None:
+        self._laws = removing, adding
+        self._floats: tuple[FloatLaw, FloatLaw] = removing.floats, adding.floats
         self._proofs: dict[tuple[WindowPlan, bool], WindowProof] = {}
+
+    @property
+    def sampled(self) -> bool:
+        """Whether there is nothing but sampled steps, the same ones in both directions, which are each other's
+        reverse."""
+        kinds = [sorted(law.samplers) for law in self._floats]
+        return kinds[0] == kinds[1] and not any(law.others.some for law in self._floats)
+
+    @property
+    def alone(self) -> bool:
+        """Whether there are equal steps of one sampler only."""
+        return len(self._floats[0].samplers) == 1 and not self._floats[0].others.some
+
+    def infinite(self, adding: bool = False) -> Ball:
+        """P[L = ∞]."""
+        return self._laws[adding].infinite()
 
     @searching
     def root(self, log_target: float) -> tuple[float, float]:
         """About the x ≥ 0 with ln call(x) = log_target, and the slope of −ln call against ln x there."""
-        found = near_root(*self._floats, log_target)
+        law = self._floats[0]
+        found = near_root(*law.samplers[0], log_target) if self.alone else None
+        if found is None or (found[0] > 0 and abs(saddle_call(law, found[0]) - log_target) > _WRONG):
+            found = saddle_root(law, log_target) or found
         if found is None:
             raise NotCertified("a windowed contour", "floats do not see the call")
+        if self.alone and found[1] > _STEEP - 5 * log_target:
+            return found[0], self._at_saddle(found[0])[1]
         return found
 
     @searching
     def estimate(self, x: float) -> tuple[float, float]:
         """About ln of the call at x ≥ 0, and the slope of −ln call against ln x there."""
-        found = near_call(*self._floats, x)
-        if not found[0] > -math.inf:
-            raise NotCertified("a windowed contour", "floats do not see the call")
-        return found
+        law = self._floats[0]
+        if self.alone:
+            found = near_call(*law.samplers[0], x)
+            if found[0] > -math.inf:
+                return found
+        return self._at_saddle(x)
+
+    def _at_saddle(self, x: float) -> tuple[float, float]:
+        """The same by saddles alone."""
+        law = self._floats[0]
+        if x > 0:
+            value, following = (saddle_call(law, place) for place in (x, x + _APART * law.room(x)))
+            if math.isfinite(value) and math.isfinite(following):
+                return value, max(value - following, 1e-3) / _APART * x / law.room(x)
+        raise NotCertified("a windowed contour", "floats do not see the call")
+
+    def _reverse(self, x: float) -> float:
+        """About ln of the call at x when a record is added; −∞ if nothing is seen."""
+        law = self._floats[1]
+        return near_reverse_call(*law.samplers[0], x) if self.alone else saddle_call(law, x, adding=True)
 
     @searching
     def plan(self, x: float, log_call: float, slope: float) -> WindowPlan:
         """A plan good enough to find the x of a call near this one."""
-        try:
-            return window_plan(self._floats, (x, x), log_call, max(_USUAL * min(slope, 1.0), _FINEST))
-        except NotCertified:
-            return window_plan(self._floats, (x, x), log_call, max(_COARSE * min(slope, 1.0), _FINEST))
+        rough = [min(share * slope, _POOREST) for share in _SHARES]
+        for relative in (_USUAL * min(slope, 1.0), max(_COARSE * min(slope, 1.0), rough[0]), rough[1]):
+            try:
+                return window_plan(self._floats[0], (x, x), log_call, max(relative, _FINEST))
+            except NotCertified as wrong:
+                failure = wrong
+        raise failure
 
     @searching
     def wide_plan(self, first: float, last: float, adding: bool = False) -> WindowPlan:
         """A plan for every x between these; when adding, to a share of the greater call."""
         level, relative = self.estimate(last)[0], _COARSE
         if adding:
-            apart = [self.estimate(x)[0] - near_reverse_call(*self._floats, x) for x in (first, last)]
+            apart = [self.estimate(x)[0] - self._reverse(x) for x in (first, last)]
             relative = max(min(*apart, 0.8) / 8, relative)
-        return window_plan(self._floats, (first, last), level, relative, adding)
+        return window_plan(self._floats[adding], (first, last), level, relative, adding)
 
     @searching
     def even_plan(self, first: float, last: float, adding: bool = False) -> WindowPlan:
         """A plan for every x between these, everywhere to the same share of the greater call at the first."""
         level = self.estimate(first)[0]
         try:
-            return window_plan(self._floats, (first, last), level, _USUAL, adding)
+            return window_plan(self._floats[adding], (first, last), level, _USUAL, adding)
         except NotCertified:
-            return window_plan(self._floats, (first, last), level, _ROUGH, adding)
+            return window_plan(self._floats[adding], (first, last), level, _ROUGH, adding)
 
     @searching
-    def rough_plan(self, x: float, level: float, adding: bool = False) -> WindowPlan:
-        """A plan good enough to tell the call at x from e^level."""
-        near = near_reverse_call(*self._floats, x) if adding else near_call(*self._floats, x)[0]
-        return window_plan(self._floats, (x, x), level, max(min((level - near) / 8, 0.1), _USUAL), adding)
+    def rough_plan(self, x: float, level: float, adding: bool = False, fine: bool = False) -> WindowPlan:
+        """A plan good enough to tell the call at x from e^level; ``fine``: as good as any."""
+        if self.alone and not fine:
+            apart = level - (self._reverse(x) if adding else self.estimate(x)[0])
+            return window_plan(self._floats[adding], (x, x), level, max(min(apart / 8, 0.1), _USUAL), adding)
+        apart = 0.0 if fine else self.estimate(x)[0] - self._reverse(x)  # rough, and alike in both
+        try:
+            return window_plan(self._floats[1], (x, x), level, min(apart / 8, 0.1) if apart > _CLEAR else _USUAL, True)
+        except NotCertified:
+            return window_plan(self._floats[1], (x, x), level, _ROUGH, adding=True)
+
+    @searching
+    def near(self, x: float, adding: bool = False) -> float:
+        """About ln of the call at x ≥ 0; −∞ if nothing is seen."""
+        return self._reverse(x) if adding else self.estimate(x)[0]
+
+    @searching
+    def plan_to(self, first: float, last: float, log_error: float, adding: bool = False) -> WindowPlan:
+        """A plan for every x between these, with an error of about e^log_error."""
+        return window_plan(self._floats[adding], (first, last), log_error, 1.0, adding)
 
     @searching
     def call(self, x: Ball, plan: WindowPlan, adding: bool = False) -> Ball:
@@ -83,5 +145,5 @@ class WindowedSum:
         if proof is None:
             while len(self._proofs) >= _KEPT:
                 self._proofs.pop(next(iter(self._proofs)), None)
-            proof = self._proofs[plan, adding] = WindowProof(self._mu, self._rate, self._copies, plan, adding)
+            proof = self._proofs[plan, adding] = WindowProof(self._laws[adding], plan, adding)
         return proof.call(x)

@@ -1,0 +1,128 @@
+"""Where sampled steps are split: borders chosen in floats, for one blur. Any choice is valid; poor ones cost width."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tightrope.numerics.contour.floats import log_factor
+from tightrope.numerics.windowed.floats import FloatLaw, FloatStep, log_cdf, log_sum
+from tightrope.numerics.windowed.start import loss_place
+
+if TYPE_CHECKING:
+    from tightrope.numerics.transforms.transform import Floats
+
+__all__ = ["Borders", "Low"]
+
+_BORDERS = 12
+_LEFTMOST = -6.0
+
+
+@dataclass(frozen=True)
+class Low:
+    """The LOW parts: their borders, the t' at which paths of LOW steps only are bounded, and where these end."""
+
+    borders: list[float]
+    tilt: float
+    ends: list[float]
+
+
+class Borders:
+    """One blur, for all x from ``first`` to ``last``, with errors of e^log_error."""
+
+    def __init__(self, law: FloatLaw, ends: tuple[float, float], log_error: float, blur: float, adding: bool) -> None:
+        self.first, self.last = ends
+        self.others, self.adding = law.others, adding
+        self.error = log_error - math.log(len(law.samplers))
+        self.steps, self.ends, self.centres = [], [], []
+        copies = sum(k for _, _, k in law.samplers)
+        for mu, rate, k in law.samplers:
+            tau = blur / max(1.0, mu / 2)
+            nats = math.log(copies) - self.error + 1
+            end = math.sqrt(2 * nats * (1 + tau * tau)) + mu  # no blurred step is likely to lie beyond
+            place = loss_place(mu, rate, -self.first if adding else law.room(self.first))
+            self.steps.append(FloatStep(mu, rate, k, tau, end))
+            self.ends.append(end)
+            self.centres.append(min(max(place, _LEFTMOST), end))
+        self.unit = 1 / max(law.room(self.last), *(rate * min(mu, 1.0) for mu, rate, _ in law.samplers))
+
+    def power(self, s: Floats) -> Floats:
+        """The power of w that the tilt s belongs to."""
+        return -s if self.adding else s + 1
+
+    def high_borders(self) -> list[tuple[float, float | None]]:
+        """For each sampler the least b for which paths with a HIGH step surely end above x, but for the error, and its
+        v; none where such steps are unlikely and nothing else."""
+        import numpy as np
+
+        v = 1 + self.unit * np.geomspace(0.02, 2000 - 4 * self.error, 28)
+        whole = [log_sum(np.multiply.outer(1 - v, step.losses) + step.logs) for step in self.steps]
+        scale = log_factor(v - 1) + ((1 - v) * self.first if self.adding else v * self.last) - self.error
+        scale = scale + self.others.log_moments(v - 1 if self.adding else -v)
+        scale = scale + sum(step.copies * logs for step, logs in zip(self.steps, whole, strict=True))
+        return [
+            self._high_border(i, v, scale - whole[i] + math.log(self.steps[i].copies)) for i in range(len(self.steps))
+        ]
+
+    def _high_border(self, i: int, v: Floats, scale: Floats) -> tuple[float, float | None]:
+        import numpy as np
+
+        step = self.steps[i]
+        exponents = np.multiply.outer(step.losses, 1 - v) + step.logs[:, None]
+        terms = np.exp(np.clip(exponents + scale, -740.0, 600.0))
+        low, high = self.centres[i], self.ends[i]
+        tilt: float | None = None
+        for _ in range(2):
+            borders = np.linspace(low, high, _BORDERS)
+            values = np.exp(log_cdf((step.z - borders[:, None]) / step.blur)) @ terms
+            fits = np.nonzero(values.min(axis=1) < 1)[0]
+            if not len(fits):
+                return self.ends[i], None
+            first = int(fits[0])
+            high, tilt = float(borders[first]), float(v[np.nonzero(values[first] < 1)[0][0]])
+            low = float(borders[max(first - 1, 0)])
+        return high, tilt
+
+    def low_part(self) -> Low | None:
+        """The greatest borders c for which paths with LOW steps only end below x, but for the error."""
+        import numpy as np
+
+        found = None
+        t = self.unit * np.geomspace(0.1, 300 - 4 * self.error, 28)
+        rest = log_factor(t) + self.others.log_moments(t) - t * self.first
+        tops = [_loss(step, centre) for step, centre in zip(self.steps, self.centres, strict=True)]
+        first = tops.index(max(tops))
+        low, high = _LEFTMOST, self.centres[first]
+        for _ in range(2):
+            rows = [self._alike(first, float(border)) for border in np.linspace(low, high, _BORDERS + 4)]
+            values, ends = np.tile(rest, (len(rows), 1)), []
+            for k, step in enumerate(self.steps):
+                some = np.nonzero(step.logs > self.error - 10)[0][::2]
+                exponents = np.multiply.outer(t + 1, step.losses[some]) + step.logs[some] + math.log(2)
+                windows = log_cdf((np.array([[row[k]] for row in rows]) - step.z[some]) / step.blur)
+                seen = windows + step.logs[some] + step.losses[some] + math.log(step.copies) > self.error - 2
+                windows = np.where(seen, windows, -math.inf)
+                values += step.copies * np.array([log_sum(exponents + window) for window in windows])
+                ends.append(np.where(seen, step.z[some], _LEFTMOST).max(axis=1) + step.blur)
+            fits = np.nonzero(values.min(axis=1) < self.error)[0]
+            if not len(fits):
+                break
+            i = int(fits[-1])
+            low, high = rows[i][first], rows[min(i + 1, len(rows) - 1)][first]
+            found = Low(rows[i], float(t[np.nonzero(values[i] < self.error)[0][0]]), [float(end[i]) for end in ends])
+        return found
+
+    def _alike(self, first: int, border: float) -> list[float]:
+        """The border of one sampler, and where the steps of the others have the loss that it has there."""
+        loss = _loss(self.steps[first], border)
+        found = [
+            min(max(loss_place(step.mu, step.rate, loss), _LEFTMOST), end)
+            for step, end in zip(self.steps, self.ends, strict=True)
+        ]
+        found[first] = border
+        return found
+
+
+def _loss(step: FloatStep, z: float) -> float:
+    return math.log1p(step.rate * math.expm1(min(step.mu * z - step.mu * step.mu / 2, 690.0)))

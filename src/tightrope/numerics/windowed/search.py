@@ -1,0 +1,216 @@
+"""Where to split sampled steps and where to integrate: chosen in floats. Any choice is valid; poor ones cost width."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from tightrope.errors import NotCertified
+from tightrope.numerics.contour.floats import log_factor
+from tightrope.numerics.transforms.sampled_rule import short
+from tightrope.numerics.windowed.borders import Borders, Low
+from tightrope.numerics.windowed.bounds import Split
+from tightrope.numerics.windowed.floats import FloatLaw, Windows, log_difference
+from tightrope.numerics.windowed.plan import Piece, WindowPlan
+
+if TYPE_CHECKING:
+    from tightrope.numerics.transforms.transform import Floats
+
+__all__ = ["window_plan"]
+
+_BLURS = (0.07, 0.14, 0.28, 0.56)
+_MOST_NODES = 4000
+_MOST_MICROSECONDS, _QUICK = 9e5, 2e4
+_REACH = 40  # so many blurs beyond its border, a window is negligible in any case
+_DOUBLINGS, _HALVINGS = 60, 5
+_FLATTER = (0, 2, 4, 9)  # steps of tilts below the saddle
+
+
+class _Planner(Borders):
+    """Plans for one blur."""
+
+    def plans(self) -> list[WindowPlan]:
+        """Plans with a LOW part, where there may be one, and without."""
+        highs = self.high_borders()
+        low = None if self.adding else self.low_part()
+        found = self._plans(highs, None)
+        if low is not None:
+            rows = zip(highs, low.borders, self.steps, strict=True)
+            found += self._plans([(max(high, edge + 2 * step.blur), v) for (high, v), edge, step in rows], low)
+        return found
+
+    def _log_moments(self, windows: list[Windows], t: Floats) -> tuple[Floats, Floats]:
+        """ln F(t), and of the same with the paths of LOW steps only."""
+        import numpy as np
+
+        bottom, top, growth = (np.zeros(len(t)) for _ in range(3))
+        with np.errstate(all="ignore"):
+            for step, window in zip(self.steps, windows, strict=True):
+                middle, low = step.log_moments(window, self.power(t))
+                bottom, top = bottom + step.copies * low, top + step.copies * np.logaddexp(middle, low)
+                apart = middle - low
+                growth = growth + step.copies * np.where(apart > 600, apart, np.log1p(np.exp(apart)))
+            logs, rest = top if windows[0].alone else log_difference(bottom, growth), self.others.log_moments(t)
+            return logs + rest, top + rest
+
+    def _plans(self, highs: list[tuple[float, float | None]], low: Low | None) -> list[WindowPlan]:
+        """At the saddle of the integrand and at flatter tilts."""
+        import numpy as np
+
+        windows = [
+            Windows(step.z, step.blur, None if low is None else low.borders[i], highs[i][0])
+            for i, step in enumerate(self.steps)
+        ]
+        tilts = self.unit * np.geomspace(0.01, 300 - 4 * self.error, 56)
+        logs, wholes = self._log_moments(windows, tilts)
+        objective = logs - tilts * self.first - np.log(tilts) - np.log1p(tilts)
+        saddle = int(np.where(np.isfinite(objective), objective, math.inf).argmin())
+        found = []
+        for i in dict.fromkeys(max(saddle - fewer, 0) for fewer in _FLATTER):
+            t, rest = float(tilts[i]), tilts[i + 1 :]
+            chernoff = log_factor(rest) + logs[i + 1 :] - rest * self.first - self.error
+            periods = np.where(np.isfinite(chernoff), chernoff / (rest - t), math.inf)
+            if not len(periods):
+                continue
+            j = int(periods.argmin())
+            period, below = self._period(windows, t, float(periods[j]))
+            reached = self._reach(windows, t)
+            if reached is None or not math.isfinite(period):
+                continue
+            eta = short(2 * math.pi / period)
+            count = math.ceil(reached[0] / float(eta)) + 1
+            if count > _MOST_NODES:
+                continue
+            scale = float(logs[i]) - t * self.first
+            bits = (scale - math.log(t * (t + 1)) + math.log(float(eta)) - self.error) / math.log(2) + 8
+            plan = WindowPlan(
+                tuple(self._piece(k, highs[k], low, t, float(wholes[i]), one) for k, one in enumerate(reached[1])),
+                short(t),
+                eta,
+                count,
+                max(math.ceil(bits), 24),
+                above=short(float(rest[j])),
+                below=None if below is None else 1 + short(below - 1),
+                all_low=Fraction(1) if low is None else short(low.tilt),
+            )
+            found.append(replace(plan, work=self._work(plan)))
+        return found
+
+    def _reach(self, windows: list[Windows], t: float) -> tuple[float, list[tuple[Fraction, Fraction]]] | None:
+        """The y from which on the nodes are negligible, and the angles that show it; None if there is none."""
+        import numpy as np
+
+        power = float(self.power(np.array([t]))[0])
+        falls = [step.falls(window, power) for step, window in zip(self.steps, windows, strict=True)]
+        moment = float(self.others.log_moments(np.array([t]))[0])
+
+        def tail(y: float) -> tuple[float, list[tuple[Fraction, Fraction]]]:
+            total, bottom, growth, angles = 0.0, 0.0, 0.0, []
+            for step, fall in zip(self.steps, falls, strict=True):
+                middle, low, angle, low_angle = fall(y)
+                total += step.copies * float(np.logaddexp(middle, low))
+                bottom += step.copies * low
+                growth += step.copies * (middle - low if middle - low > 600 else math.log1p(math.exp(middle - low)))
+                angles.append((angle, low_angle))
+            if not windows[0].alone:
+                total = float(log_difference(np.array([bottom]), np.array([growth]))[0])
+            total += moment + self.others.log_decay(t, y) - self.error - t * self.first
+            return total + math.log(math.atan(t / y) / (math.pi * t)), angles
+
+        low, high = 0.0, self.unit
+        for _ in range(_DOUBLINGS):
+            if tail(high)[0] < 0:
+                break
+            low, high = high, high * 2
+        else:
+            return None
+        for _ in range(_HALVINGS):
+            y = math.sqrt(low * high) if low else high / 2
+            low, high = (low, y) if tail(y)[0] < 0 else (y, high)
+        return high * 1.02, tail(high)[1]
+
+    def _period(self, windows: list[Windows], t: float, above: float) -> tuple[float, float | None]:
+        """A period whose aliases are negligible, and the v for those from below, where one is needed."""
+        import numpy as np
+
+        smallest = sum(step.copies * math.log1p(-step.rate) for step in self.steps)
+        largest = sum(step.copies * float(step.losses[-1]) for step in self.steps)
+        if self.adding:
+            smallest, largest = -largest, -1.001 * smallest
+        period = max(min(above, largest + self.others.largest - self.first), 1e-3 / self.unit)
+        # beyond the least loss nothing is left but what is known
+        known = math.inf if self.others.some else self.last - smallest
+        if period >= known:
+            return period, None
+        v = 1 + self.unit * np.geomspace(0.05, 300.0, 32)
+        logs = log_factor(v - 1) + self._log_moments(windows, -v)[0] + v * self.last - self.error
+        periods = np.where(np.isfinite(logs), logs / (v + t), math.inf)
+        i = int(periods.argmin())
+        if periods[i] > 0.9 * known:
+            return 1.001 * known, None
+        return max(period, float(periods[i])), float(v[i])
+
+    def _piece(
+        self,
+        number: int,
+        border: tuple[float, float | None],
+        low: Low | None,
+        t: float,
+        whole: float,
+        angles: tuple[Fraction, Fraction],
+    ) -> Piece:
+        """The split with its cuts: beyond the borders, as far as is negligible, on the shifted paths too."""
+        step, (high, v), found = self.steps[number], border, []
+        under = None if low is None else low.borders[number]
+        for edge, angle in ((high if under is None else under, angles[1]), (high, angles[0])):
+            reach, cost = 6, (float(angle) / step.mu) ** 2 * (1 + step.blur**-2) / 2
+            while reach < _REACH:
+                z = edge + reach * step.blur
+                loss = math.log1p(step.rate * math.expm1(min(step.mu * z - step.mu**2 / 2, 690.0)))
+                log = math.log(step.copies) - reach * reach / 2 - max(z, 0.0) ** 2 / 2 + loss
+                tilted = t * (loss - self.first) + max(whole, 0.0) + cost
+                if log + max(tilted, 0.0) < self.error - 2:
+                    break
+                reach += 1
+            found.append(_near(edge) + reach * _near(step.blur))
+        split = Split(_near(step.blur), None if under is None else _near(under), _near(high), found[0], found[1])
+        end = split.low_cut if low is None or under is None else max(_near(low.ends[number]), _near(under))
+        return Piece(split, None if v is None else 1 + short(v - 1), end, angles[0], angles[1])
+
+    def _work(self, plan: WindowPlan) -> float:
+        """About how many microseconds the proof takes: nodes for the windows, the bulk, and the turns of w^{iy}."""
+        total = 20.0 * plan.count + self.others.cost(float(plan.t), float(plan.eta), plan.count, plan.bits)
+        for step, piece in zip(self.steps, plan.pieces, strict=True):
+            loss = math.log1p(step.rate * math.expm1(step.mu * float(piece.split.cut) - step.mu**2 / 2))
+            turns = float(plan.eta) * plan.count * (loss - math.log1p(-step.rate))
+            number = 240 + (100 if plan.has_low else 0) + 0.9 * turns
+            total += number * (40 + 1.2 * math.sqrt(plan.count) + 0.1 * plan.count)
+        return total
+
+
+def _near(x: float) -> Fraction:
+    return Fraction(round(x * 1024), 1024)
+
+
+def window_plan(
+    law: FloatLaw, ends: tuple[float, float], log_call: float, relative: float, adding: bool = False
+) -> WindowPlan:
+    """A plan for a proof at every x between the ends, to that relative accuracy of a call of about e^log_call."""
+    error = log_call + math.log(relative / 6)
+    best: WindowPlan | None = None
+    for blur in _BLURS:
+        try:
+            plans = _Planner(law, ends, error, blur, adding).plans()
+        except (NotCertified, ArithmeticError, ValueError):
+            continue
+        found = min(plans, key=lambda plan: plan.work, default=None)
+        if best is not None and (found is None or found.work >= best.work):
+            break  # wider blurs are worse still
+        best = found
+        if best is not None and best.work < _QUICK:
+            break
+    if best is None or not best.work < _MOST_MICROSECONDS:
+        raise NotCertified("a windowed contour", "no split makes it short enough")
+    return best

@@ -1,0 +1,77 @@
+"""Flat contours for rare large losses, against grids, steeper contours and their own limits."""
+
+import math
+from fractions import Fraction
+
+import pytest
+
+import tightrope as tr
+from tightrope.accounting.facts import fact
+from tightrope.curves.engines.contour_profile import transforms
+from tightrope.curves.engines.flat_profile import flat_profile
+from tightrope.curves.engines.grid_profile import grid_profile
+from tightrope.curves.loss import Loss
+from tightrope.curves.sampled.draws import cut_draws
+from tightrope.errors import NotCertified
+from tightrope.numerics.balls import Ball
+from tightrope.numerics.contour.flat import FlatSum
+from tightrope.numerics.contour.integral import ContourSum
+
+F = Fraction
+MILLIONTH = F(1, 10**6)
+
+
+def cut(mechanism, bits=50):
+    return cut_draws(fact(mechanism, Loss).curve, bits)
+
+
+@pytest.mark.parametrize(("sigma", "size", "population", "steps"), [(1, 100, 10_000, 1000), ("0.8", 10, 1000, 300)])
+def test_a_grid_agrees(sigma, size, population, steps):
+    loss = cut(tr.Gaussian(sigma).with_replacement(size, population) * steps)
+    wide = grid_profile(loss).epsilon(MILLIONTH)[0]
+    sharp, witness = flat_profile(loss).epsilon(MILLIONTH)
+    assert wide.lower <= sharp.upper
+    assert sharp.lower <= wide.upper
+    assert (wide.upper - wide.lower) / wide.upper < 1e-2
+    assert (sharp.upper - sharp.lower) / sharp.upper < 1e-9
+    assert float(witness["t"]) <= 2
+
+
+def test_a_steep_contour_agrees_where_there_is_one():
+    parts = transforms(cut(tr.Gaussian(2).with_replacement(100, 10_000) * 3000, 44).remove)
+    flat, steep = FlatSum(parts), ContourSum(parts)
+    assert flat.promising()
+    x = flat.root(math.log(1e-6))
+    one, two = (total.call(Ball(x), total.plan(x)) for total in (flat, steep))
+    assert one.overlaps(two)
+    assert float(one.rad() / one.mid()) < 1e-9
+    assert float(one.mid()) == pytest.approx(1e-6, rel=1e-6)
+    assert flat.estimate(x) == pytest.approx(math.log(1e-6), abs=1e-6)
+
+
+def test_the_claim_is_sharp_and_checked():
+    claim = tr.epsilon(tr.Gaussian(1).with_replacement(100, 10_000) * 1000, delta=1e-6)
+    assert claim.witness["way"] == "flat"
+    assert claim.computed.upper - claim.computed.lower < 1e-8
+    assert tr.check(claim.to_json())
+    again = tr.delta(tr.Gaussian(1).with_replacement(100, 10_000) * 1000, claim.upper)
+    assert again.computed.upper == pytest.approx(1e-6, rel=1e-5)
+
+
+def test_where_no_flat_contour_is_short_there_is_none():
+    assert flat_profile(cut(tr.Gaussian(1).with_replacement(10, 1000) * 10)) is None  # atoms at 0 do not fade
+    assert flat_profile(fact(tr.Laplace(scale=1).poisson(0.01) * 1000, Loss).curve) is None  # they never do
+    parts = transforms(cut(tr.Gaussian(1).with_replacement(60, 60_000) * 30).remove)
+    total = FlatSum(parts)
+    assert total.root(0.0) <= 0
+    with pytest.raises(NotCertified):
+        total.plan(total.root(math.log(1e-6)))
+
+
+def test_a_leak_bounds_what_can_be_asked():
+    parts = transforms(cut(tr.Gaussian(1).with_replacement(100, 10_000) * 1000, 8).remove)
+    total = FlatSum(parts)
+    with_leak = math.log(float(total.infinite().mid()))
+    assert total.root(with_leak - 1) == math.inf
+    assert 0 < total.root(with_leak + 1) < math.inf
+    assert total.root(0.0) == -math.inf

@@ -1,0 +1,115 @@
+"""Many copies of a sampled Laplace loss: the first nodes, and proofs that all others are low."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import tightrope as tr
+from tightrope.numerics.balls import Ball, ball, precision
+from tightrope.numerics.transforms.block_sums import near_bound
+from tightrope.numerics.transforms.sampled_laplace import SampledLaplaceTransform
+from tightrope.numerics.transforms.settled_nodes import Quadrature, settled_nodes
+from tightrope.numerics.transforms.symmetric_laplace import SymmetricLaplaceTransform
+
+F = Fraction
+
+
+def masses(epsilon0, rate, number=40_000):
+    """The Laplace loss under the plain law and ln w, by the midpoint rule: two atoms and what is between."""
+    edges = np.linspace(-epsilon0, epsilon0, number + 1)
+    loss = (edges[1:] + edges[:-1]) / 2
+    between = np.exp(-epsilon0 / 2 - loss / 2) / 4 * (edges[1] - edges[0])
+    loss, mass = np.append(loss, [epsilon0, -epsilon0]), np.append(between, [math.exp(-epsilon0) / 2, 0.5])
+    return mass, np.log1p(rate * np.expm1(loss))
+
+
+def transforms():
+    e0, rate = 10 / 3, 0.01
+    mass, log = masses(e0, rate)
+    yield SampledLaplaceTransform(F(10, 3), F(1, 100), adding=False), mass, log, lambda t: (t + 1) * log
+    yield SampledLaplaceTransform(F(10, 3), F(1, 100), adding=True), mass, -log, lambda t: -t * log
+
+
+def truth(mass, loss, exponents, y):
+    shares = mass * np.exp(exponents)
+    shares /= shares.sum()
+    return np.array([np.exp(1j * at * loss) @ shares for at in y])
+
+
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize(("copies", "t", "eta"), [(100_000, F(7, 16), F(1, 16)), (2000, F(2), F(1, 4))])
+def test_few_nodes_are_kept_and_all_others_are_low(which, copies, t, eta):
+    transform, mass, loss, exponents = list(transforms())[which]
+    with precision(64):
+        floor = Ball(-50) / copies
+    count = 40_000
+    nodes = transform.float_nodes(t, eta, count, floor)
+    kept = np.nonzero(nodes.alive)[0]
+    assert 5 < len(kept) < 200
+    exact = truth(mass, loss, exponents(float(t)), float(eta) * kept)
+    assert np.abs(exact - nodes.values[kept]).max() < 1e-7  # what the midpoint rule can say
+    assert float(nodes.error) < 1e-12
+    dropped = np.unique(np.geomspace(kept[-1] + 1, count, 100).astype(int))
+    sizes = np.abs(truth(mass, loss, exponents(float(t)), float(eta) * dropped))
+    assert sizes.max() <= math.exp(float(floor)) + 1e-5
+    assert sizes.max() > 0.5 * math.exp(float(floor))
+
+
+@pytest.mark.parametrize(("glued", "copies"), [(False, 100_000), (False, 500), (True, 1000)])
+def test_exchanged_records_keep_few_nodes_too(glued, copies):
+    transform = SymmetricLaplaceTransform(F(10, 3), F(1, 100), glued)
+    t, eta = F(1), F(1, 16)
+    with precision(64):
+        floor = Ball(-50) / copies
+    nodes = transform.float_nodes(t, eta, 30_000, floor)
+    kept = [int(k) for k in np.nonzero(nodes.alive)[0]]
+    with precision(80):
+        line = transform.line(t, eta, max(kept))[1]
+    for k in kept:
+        exact = complex(float(line[k].real.mid()), float(line[k].imag.mid()))
+        assert abs(nodes.values[k] - exact) <= float(nodes.error) + 1e-16
+    last = max(kept)
+    with precision(60):
+        some = transform.line(t, eta, 4 * last)[1][last + 1 :]
+        assert all(value.abs_lower() <= floor.exp() for value in some)
+    assert transform.node_cost(10) == math.inf
+    assert transform.float_nodes(t, F(1000), 10**7, floor) is None or copies > 100
+
+
+def test_near_the_origin_squares_and_fourth_powers_decide():
+    shares, losses = [F(1, 2), F(1, 3), F(1, 6)], [F(0), F(1, 10), F(-1, 2)]
+    with precision(80):
+        bound, end = near_bound([ball(p) for p in shares], [ball(x) for x in losses], F(1, 4))
+        values, weights = np.array([float(x) for x in losses]), np.array([float(p) for p in shares])
+        y = np.linspace(0.25, float(end), 500)
+        sizes = np.abs(np.exp(1j * np.multiply.outer(y, values)) @ weights)
+    assert 1 < end < 20
+    assert sizes.max() <= float(bound) <= sizes.max() * (1 + 1e-6)
+
+
+def test_what_is_not_low_is_not_said_to_be():
+    """Two atoms come back to 1 after a turn."""
+    shares, losses = [ball(F(1, 2)), ball(F(1, 2))], [ball(F(0)), ball(F(1))]
+
+    def rule(_):
+        return Quadrature(shares, losses, Ball(0))
+
+    def found(count, floor, most=1.0):
+        return settled_nodes(rule, lambda _: Ball(most), lambda y: np.log(most) + 0 * y, F(1, 8), count, Ball(floor))
+
+    assert found(60, -0.1) is None or found(60, -0.1).alive[50]  # 2π is near node 50
+    short = found(30, -0.1)
+    assert short.alive[:4].all()
+    assert not short.alive[15:25].any()
+    far = found(10**6, -0.1, 0.5)  # a bound that holds from the start
+    assert far.alive.sum() <= 10
+
+
+@pytest.mark.parametrize(("relation", "rate"), [("add-remove", 0.01), ("replace", 0.01)])
+def test_claims_are_sharp_and_checked(relation, rate):
+    steps = tr.Laplace(scale=0.3).poisson(rate, relation=relation) * 100_000
+    claim = tr.epsilon(steps, delta=1e-9)
+    assert claim.upper - claim.lower < 1e-8 * claim.upper
+    assert tr.check(claim.to_json())
