@@ -66,6 +66,8 @@ def test_where_no_flat_contour_is_short_there_is_none():
     assert total.root(0.0) <= 0
     with pytest.raises(NotCertified):
         total.plan(total.root(math.log(1e-6)))
+    with pytest.raises(NotCertified, match=r"it needs .* s"):
+        total.crude_plan(0.1, math.log(1e-6), 1e-9)
 
 
 def test_a_leak_bounds_what_can_be_asked():

@@ -160,7 +160,9 @@ def test_only_few_steps_and_known_laws():
     assert grid_profile(fact(tr.GaussianPair(1, 2, 0, 1).poisson("0.1") * 3, Loss).curve) is None
     assert few(fact(tr.Gaussian(1).poisson("0.01") * 3, Loss).curve)
     assert not few(fact(tr.Gaussian(1).poisson("0.01") * 300, Loss).curve)
-    assert not few(fact(tr.Laplace(1).poisson("0.01") * 3, Loss).curve)
+    assert few(fact(tr.Laplace(1).poisson("0.01") * 3, Loss).curve)
+    assert not few(fact(tr.DiscreteGaussian(3).poisson("0.01") * 3, Loss).curve)  # many atoms
+    assert not few(fact(tr.Laplace(1) * 3, Loss).curve)
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(10) ** 400, Fraction(10**7), Fraction(500)])

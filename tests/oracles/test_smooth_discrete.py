@@ -171,6 +171,15 @@ def test_wide_noise_is_as_good_as_normal_noise_and_as_sharp(sigma):
     assert tr.check(claim.to_json())
 
 
+def test_what_is_not_low_is_not_said_to_be():
+    transform = SmoothDiscreteNormalTransform(F(144), 12, F(1, 20), False)
+    with precision(80):
+        assert not transform._low(F(3), F(1, 100), F(100), ball(F(99, 100)))  # near the axis
+        assert transform._low(F(3), F(20), F(40), ball(F(99, 100)))
+        assert not transform._low(F(3), F(300), F(10**5), ball(F(1, 10**6)))  # further out there are aliases
+    assert transform.cost(1.0, 0.1, 10, 60) > 0
+
+
 def test_narrow_noise_is_listed():
     assert isinstance(sampled_discrete_transform(F(4), 1, F(1, 2), False), SampledDiscreteNormalTransform)
     assert isinstance(sampled_discrete_transform(F(16), 1, F(1, 2), False), SmoothDiscreteNormalTransform)

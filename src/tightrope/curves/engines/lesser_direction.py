@@ -25,6 +25,7 @@ __all__ = [
 
 LossSum = ContourSum | BlurredSum
 NEAR, FAR = 1e-6, 0.1  # nats by which floats tell one direction from the other: by a line, by the saddles alone
+_TAIL = -3.0  # ln of a call that is about as far out as its saddle
 _NOTHING = 30.0  # nats below the mass at ∞: far less than floats can tell
 
 
@@ -87,11 +88,12 @@ def crosses_before(total: ContourSum, worse: ContourSum, x: float, goal: float) 
 
 
 def told_apart(worse: ContourSum, total: ContourSum, x: float) -> float:
-    """About by how many nats one call is below the other at x; 0 where a mass at ∞ or floats obscure it."""
+    """About by how many nats one call is below the other at x; 0 where a mass at ∞ or floats obscure it, and where x is
+    not in the tail, of which alone a saddle says something."""
     if not (worse.infinite().is_zero() and total.infinite().is_zero()):
         return 0.0
     try:
-        found = worse.rough(x) - total.rough(x)
+        more, less = worse.rough(x), total.rough(x)
     except NotCertified:
         return 0.0
-    return found if math.isfinite(found) else 0.0
+    return more - less if more < _TAIL and math.isfinite(more - less) else 0.0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import partial
@@ -33,7 +32,6 @@ _SECANTS = 4
 _ATTEMPTS, _CLOSE = 5, 2e-3
 _CLOSE_CALL, _FARTHEST = 0.3, 30.0  # nats that a root may be off to be close; and that a step may go
 _DEAR, _ROUGHLY = 3e5, math.log(1e-2)  # microseconds of a proof that is worth a rough one; and how rough
-_NARROW = 1e-9
 _RARE = 3.0  # below this, a contour integral of the whole loss would be slow
 _SPLIT = [f.name for f in fields(Split)]
 _PIECE = [f.name for f in fields(Piece) if f.name != "split"]
@@ -133,11 +131,6 @@ class WindowedProfile(Profile):
             plan = self.steps.plan(x, goal, slope)
         witness = self._beside(x, goal, plan)
         found = self._enclosed(x, delta, witness)
-        if "eta" in witness["other"] and not (found and found.upper < found.lower * (1 + _NARROW)):
-            with suppress(NotCertified):  # the other direction is closer than it seemed
-                other = written_plan(self.steps.rough_plan(x, goal, adding=True, fine=True))
-                finer = self._enclosed(x, delta, {**witness, "other": other})
-                found, witness = (finer, {**witness, "other": other}) if finer else (found, witness)
         if found is None:
             raise NotCertified("the exact profile", f"no windowed contour proved an ε near {x:.6g}")
         return found, witness
@@ -229,6 +222,7 @@ def written_plan(plan: WindowPlan) -> Witness:
 
 def read_plan(witness: Witness) -> WindowPlan:
     """The plan of a witness."""
+
     def exact(given: Witness, name: str) -> Fraction | None:
         return None if given[name] is None else Fraction(given[name])
 

@@ -28,6 +28,7 @@ _EVALUATIONS = 60
 _TINY = 1e-7
 _LARGEST = 1e6  # ε: no loss of a grid is above 600
 _KEPT = 2  # grids that are remembered
+_HOPELESS = 10.0  # nats above Chernoff's bound, or a coarser grid's: all that is seen is rounding
 _LIGHT = 3  # the cells of so many normal laws take less time than their convolution
 
 
@@ -140,12 +141,14 @@ class GridDirection:
             raise NotCertified("a grid of losses", "ε is far above what floats can turn back")
         pictures = self.pictures()
         level, split = rough_level(pictures, epsilon), self._atoms_between()
+        most = level + _HOPELESS
         length, plan, longest = SMALL, grid_plan(pictures, epsilon, level, SMALL, split), self._longest()
         for _ in range(_REPLANS):
             grid = self.grid(plan)
             upper, lower = log_float(grid.upper(epsilon)), log_float(grid.lower(epsilon))
-            if upper == -math.inf:
+            if upper == -math.inf or (length > SMALL and lower == -math.inf and upper > most):
                 raise NotCertified("a grid of losses", "δ is too small for its floats")
+            most = min(most, upper + _HOPELESS)
             gap = (upper - lower) / max(float(plan.tilt) * epsilon, 1.0)
             longer = _next_length(length, gap, longest) if fine else length
             if abs(upper - level) < 1 and longer == length:

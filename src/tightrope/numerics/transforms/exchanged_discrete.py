@@ -21,14 +21,19 @@ from tightrope.numerics.discrete_exchange import mass_at_zero
 from tightrope.numerics.discrete_normal import mass
 from tightrope.numerics.exact import near
 from tightrope.numerics.transforms.noise_sums import NoiseSumTransform
+from tightrope.numerics.transforms.settled_nodes import Quadrature, settled_nodes
 
 if TYPE_CHECKING:
+    from tightrope.numerics.transforms.float_lines import FloatNodes
     from tightrope.numerics.transforms.transform import Floats
 
 __all__ = ["ExchangedDiscreteNormalTransform"]
 
 _WHAT = "the transform of an exchanged record with discrete Gaussian noise"
-_MOST_VALUES = 6000
+_MOST_VALUES, _MOST_LISTED = 6000, 10_000  # usually, and for high precision
+_ATOM_BITS = 90
+_MOST_PRODUCTS = 1.5e8  # of nodes and values
+_SEVERAL = -100  # a floor, times the copies for which few nodes matter, that half as many have
 _FLOAT_NATS = 40.0
 _GENTLE = 30.0
 
@@ -51,7 +56,7 @@ class ExchangedDiscreteNormalTransform(NoiseSumTransform):
         v, d, q = self._float
         share = 0.0 if self._glued else q * math.exp(-d * d / (2 * v)) / (1 + q * math.expm1(-d * d / (2 * v)))
         last = power * d * (1 + share) + math.sqrt(2 * (nats + 3) * v) + self._first + 2
-        if not last < _MOST_VALUES:
+        if not last < _MOST_LISTED:
             raise NotCertified(_WHAT, f"it has {last:.3g} values")
         return math.ceil(last)
 
@@ -63,7 +68,7 @@ class ExchangedDiscreteNormalTransform(NoiseSumTransform):
         under, logs, slope = _atoms(self._variance, self._shift, self._rate, self._glued, last, ctx.prec)
         # From one k to the next ln r rises by at most ``slope`` beyond the end, and u falls at least like e^{−k²/2v}.
         ratio = (ball(power) * slope - ball((2 * last + 1) / (2 * self._variance))).exp()
-        if not ratio < 0.9:
+        if not ratio < 0.995:
             raise NotCertified(_WHAT, "the window ends before its peak")
         return under, logs, (2 * under[-1] * (ball(power) * logs[-1]).exp() * ratio / (1 - ratio)).upper()
 
@@ -138,8 +143,33 @@ class ExchangedDiscreteNormalTransform(NoiseSumTransform):
         shares = np.exp(exponents - exponents.max())
         return shares / shares.sum(), np.concatenate([[0.0], logs, -logs])
 
-    def node_cost(self, copies: int) -> float:  # noqa: ARG002
-        """A row of a matrix product."""
+    def float_nodes(self, t: Fraction, eta: Fraction, count: int, floor: Ball) -> FloatNodes | None:
+        """Only the first ones, where all others are proved to be low; else all of them, if they are not too many."""
+        if floor * self._many() > _SEVERAL:
+            found = settled_nodes(
+                lambda _: self._quadrature(t), lambda _: Ball(1), lambda y: y * 0.0, eta, count, floor
+            )
+            if found is not None:
+                return found
+        values = 24 * math.sqrt(self._float[0]) + 2 * self._float[1]
+        return super().float_nodes(t, eta, count, floor) if values * count <= _MOST_PRODUCTS else None
+
+    def _many(self) -> int:
+        """Copies for which few nodes matter: an atom at 0 falls only by its powers."""
+        return 1000 if self._glued else 100
+
+    def _quadrature(self, t: Fraction) -> Quadrature:
+        """φ at all y: a sum already."""
+        with precision(_ATOM_BITS):
+            shares, losses, off = self._shares(t, Fraction(1))
+        half = len(shares) // 2
+        order = [*range(len(shares) - 1, half, -1), *range(half + 1)]  # neighbours are to have near losses
+        return Quadrature([shares[j] for j in order], [losses[j] for j in order], (2 * abs(off)).upper())
+
+    def node_cost(self, copies: int) -> float:
+        """A row of a matrix product; of many copies hardly any nodes matter."""
+        if copies >= self._many():
+            return 10.0
         return 10.0 + 5.0 * (24 * math.sqrt(self._float[0]) + 2 * self._float[1])
 
     def largest(self) -> Ball | None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NoiseSumTransform"]
 
+_DENSE = 4
 _FLOAT_BITS = 84  # angles times a million are still sharper than a double
 
 
@@ -51,7 +52,9 @@ class NoiseSumTransform(Transform):
         return [w / total for w in weights], [loss * turn for loss in losses], between(-off, off)
 
     def at(self, t: Fraction, eta: Fraction, indices: Sequence[int]) -> list[ComplexBall]:
-        """The sum at each."""
+        """The sum at each; all at once where they are dense."""
+        if max(indices, default=0) < _DENSE * len(indices):
+            return super().at(t, eta, indices)
         with precision(ctx.prec + 40):
             weights, angles, off = self._shares(t, eta)
             pairs = list(zip(weights, angles, strict=True))

@@ -69,7 +69,7 @@ class SampledDiscreteNormalTransform(NoiseSumTransform):
             if grows and power < 0 and not slope - fall < -1:
                 weight, grows = (a * (-ball(self._rate)).log1p() - half * end * end).exp(), False
             ratio = (slope - fall if grows else -fall).exp()
-            if not ratio < 0.9:
+            if not ratio < 0.995:
                 raise NotCertified("the sampled discrete Gaussian's transform", "the window ends before its peak")
             beyond += weight * ratio / (1 - ratio)
         return weights, [-log for log in logs] if self._adding else logs, beyond.upper()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
@@ -87,7 +88,7 @@ class SampledLaplaceTransform(Transform):
             above += max(-power, 0.0) * (math.log1p(q * math.expm1(e0)) - math.log1p(-q))
             number = 2 + math.ceil((nats + y * turn + min(above, 60.0) + major) / (2 * math.log(rho)))
             best = min(best, (number, rho))
-        number = -(-best[0] // 16) * 16 if best[0] < _MOST_NODES else -(-best[0] // 128) * 128  # few, to be kept
+        number = -(-best[0] // 16) * 16 if best[0] < _MOST_NODES else -(-best[0] // 256) * 256  # few, to be kept
         if number > most:
             raise NotCertified("a sampled Laplace transform", f"it needs {number} nodes")
         return number, best[1]
@@ -109,17 +110,17 @@ class SampledLaplaceTransform(Transform):
 
     def float_nodes(self, t: Fraction, eta: Fraction, count: int, floor: Ball) -> FloatNodes | None:
         """Only the first ones, where all others are proved to be low; else all of them."""
-        try:
-            found = settled_nodes(
-                partial(self._quadrature, t),
-                lambda y: self.decay(t, y),
-                lambda y: self.log_decay_floats(float(t), y),
-                eta,
-                count,
-                floor,
-            )
-        except NotCertified:
-            found = None
+        found = None
+        if floor > _SEVERAL:
+            with suppress(NotCertified):  # the rule does not reach so far
+                found = settled_nodes(
+                    partial(self._quadrature, t),
+                    lambda y: self.decay(t, y),
+                    lambda y: self.log_decay_floats(float(t), y),
+                    eta,
+                    count,
+                    floor,
+                )
         return found if found is not None else self._all_nodes(t, eta, count, floor)
 
     def _quadrature(self, t: Fraction, end: Fraction) -> Quadrature:

@@ -1,7 +1,7 @@
 """Transforms of many copies in doubles: few nodes matter, if |φ| is proved to be low at all others.
 
-φ(y) = M(t + iy)/M(t) is a sum over the nodes of a quadrature, but for its error, as far as that reaches. From there on it
-is below a bound that falls with y.
+φ(y) = M(t + iy)/M(t) is a sum over the nodes of a quadrature, but for its error, as far as that reaches. From there on
+it is below a bound that falls with y.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 from tightrope.numerics.balls import Ball, ball, precision
 from tightrope.numerics.transforms.block_sums import near_bound, stretch_bound
-from tightrope.numerics.transforms.float_lines import FloatNodes, above, exponential_sums
+from tightrope.numerics.transforms.float_lines import UNIT, FloatNodes, above, as_doubles, exponential_sums
 from tightrope.numerics.transforms.sampled_rule import short
+from tightrope.numerics.transforms.transform import power_sums
 
 if TYPE_CHECKING:
     from tightrope.numerics.transforms.transform import Floats
@@ -26,6 +27,7 @@ _BITS = 128
 _NEARLY = 1.05  # |φ| is sought a little below the floor
 _MORE = (1.0, 1.2, 1.5, 2.0, 3.0)  # times the nodes that seem enough, where those are not
 _MOST_NODES = 4000
+_FEW = 300  # nodes that are sums of balls, whose error is that of rounding
 _MOST_SCANNED = 2e6  # products
 
 
@@ -60,15 +62,15 @@ def settled_nodes(
         far = max(short(float(y[enough[0]])), eta) if len(enough) else eta * count
         chosen = rule(far)
         first = _last(chosen, float(far), eta, count, limit)
-        if first is None:
-            return None
-        tries = sorted({min(math.ceil(first * more), count) for more in _MORE})
+        tries = sorted({min(math.ceil(first * more), count) for more in _MORE}) if first is not None else []
         last = next((n for n in tries if _low(chosen, eta * n, far, goal)), None)
-        if last is None:
+        if last is None or not (far >= eta * count or decay(max(far, eta * last)) <= goal):
             return None
-        if max(far, eta * last) < eta * count and not decay(max(far, eta * last)) <= goal:
-            return None
-        values, error = exponential_sums(chosen.shares, [loss * ball(eta) for loss in chosen.losses], last)
+        angles = [loss * ball(eta) for loss in chosen.losses]
+        if last <= _FEW:
+            values, error = as_doubles(power_sums(chosen.shares, angles, last)), 4 * UNIT
+        else:
+            values, error = exponential_sums(chosen.shares, angles, last)
         error = (error + chosen.error).upper()
     padded = np.zeros(count + 1, dtype=np.complex128)
     padded[: last + 1] = values

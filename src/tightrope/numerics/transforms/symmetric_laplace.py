@@ -73,7 +73,7 @@ class SymmetricLaplaceTransform(Transform):
             below = max(t, 0.0) * (math.log1p(q * math.expm1(e0)) - math.log1p(-q))
             need = nats + y * turn + min(max(above, below), 60.0) + major
             best = min(best, (2 + math.ceil(need / (2 * math.log(rho))), rho))
-        number = -(-best[0] // 16) * 16 if best[0] < _MOST_NODES else -(-best[0] // 128) * 128  # few, to be kept
+        number = -(-best[0] // 16) * 16 if best[0] < _MOST_NODES else -(-best[0] // 256) * 256  # few, to be kept
         if number > most:
             raise NotCertified(_WHAT, f"it needs {number} nodes")
         return number, best[1]
@@ -125,8 +125,8 @@ class SymmetricLaplaceTransform(Transform):
         return Quadrature([*up, atom, *down], [*losses, Ball(0), *(-loss for loss in losses)], error.upper())
 
     def node_cost(self, copies: int) -> float:
-        """Hardly any nodes of many copies matter."""
-        return 10.0 if copies >= _MANY else math.inf
+        """Hardly any nodes of many copies matter; a sample of a fixed size is left to the plain contour."""
+        return 10.0 if copies >= _MANY and not self._glued else math.inf
 
     def _half(self, number: int) -> tuple[list[Ball], list[Ball]]:
         """The masses of the upper half under the second law, and its losses: the atom, then the nodes."""
