@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Panel", "Shape", "panels"]
 
 _NUMBERS = (10, 14, 20, 28, 40)
-_RHOS = tuple(Fraction(n, 4) for n in (7, 9, 12, 16, 22, 32))
+_RHOS = tuple(Fraction(n, 4) for n in (7, 9, 12, 16, 22, 32, 48, 80))
 _MOST_NODES = 6000
 
 
