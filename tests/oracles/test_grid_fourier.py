@@ -6,7 +6,7 @@ import pytest
 
 from tightrope.numerics.grid.cells import UNIT
 from tightrope.numerics.grid.exponentials import EXP_ERROR, exponentials
-from tightrope.numerics.grid.fourier import from_spectrum, opposite, radices, spectrum, transform_error
+from tightrope.numerics.grid.fourier import from_spectrum, mirrored, radices, spectrum, transform_error
 
 LENGTHS = [2, 4, 8, 16, 32, 64, 128, 512]
 
@@ -14,18 +14,6 @@ LENGTHS = [2, 4, 8, 16, 32, 64, 128, 512]
 def numbers(length, seed=0):
     rng = np.random.default_rng(seed)
     return rng.standard_normal(length) + 1j * rng.standard_normal(length)
-
-
-def places(length):
-    """Where frequency k is in the scrambled order: the spectrum of a shifted one is a pure wave."""
-    found = np.empty(length, dtype=int)
-    index = np.zeros(1, dtype=int)
-    weight = 1
-    for r in radices(length):
-        index = (index[:, None] + weight * np.arange(r)[None, :]).ravel()
-        weight *= r
-    found[index] = np.arange(length)
-    return found
 
 
 def direct(x):
@@ -47,16 +35,14 @@ def distance(found, wanted):
 @pytest.mark.parametrize("length", LENGTHS[:-1])
 def test_the_spectrum_is_the_direct_sum(length):
     x = numbers(length)
-    assert distance(spectrum(x)[places(length)], direct(x)) < transform_error(length) / 20
+    assert distance(spectrum(x), direct(x)) < transform_error(length) / 5
 
 
 @pytest.mark.parametrize("length", LENGTHS[:-1])
 def test_the_inverse_is_the_direct_sum(length):
     y = numbers(length, 1)
     wanted = [z.conjugate() / length for z in direct(y.conj())]
-    scrambled = np.empty(length, dtype=complex)
-    scrambled[places(length)] = y
-    assert distance(from_spectrum(scrambled), wanted) < transform_error(length) / 20
+    assert distance(from_spectrum(y), wanted) < transform_error(length) / 5
 
 
 @pytest.mark.parametrize("length", [2**10, 2**13, 2**15, 2**17])
@@ -64,30 +50,30 @@ def test_long_transforms_against_another_library(length):
     x = numbers(length)
     wanted = np.fft.fft(x)
     found = spectrum(x)
-    assert np.linalg.norm(found[places(length)] - wanted) < transform_error(length) / 20 * np.linalg.norm(wanted)
-    assert np.linalg.norm(from_spectrum(found) - x) < transform_error(length) / 10 * np.linalg.norm(x)
+    assert np.linalg.norm(found - wanted) < transform_error(length) / 5 * np.linalg.norm(wanted)
+    assert np.linalg.norm(from_spectrum(found) - x) < transform_error(length) / 3 * np.linalg.norm(x)
 
 
 def test_a_mistake_in_a_root_is_seen():
-    """Teeth: the tests above allow about a twentieth of what is proved; a root that is off by 10⁻¹³ is more."""
+    """Teeth: the tests above allow a fifth of what is proved; a root that is off by 10⁻¹³ is more."""
     x = numbers(64)
-    assert distance(spectrum(x * (1 + 1e-13j * np.arange(64)))[places(64)], direct(x)) > transform_error(64) / 20
+    assert distance(spectrum(x * (1 + 1e-13j * np.arange(64))), direct(x)) > transform_error(64) / 5
 
 
 @pytest.mark.parametrize("length", [*LENGTHS, 2**12, 2**13])
 def test_opposite_frequencies(length):
     """The transform of real numbers is its own mirror image, conjugated."""
-    there = places(length)
-    assert np.array_equal(opposite(length)[there], there[-np.arange(length) % length])
-    y = spectrum(numbers(length).real + 0j)
-    assert np.allclose(y[opposite(length)], y.conj(), rtol=0, atol=1e-9)
+    x = numbers(length)
+    y = spectrum(x.real + 0j)
+    assert np.allclose(mirrored(y), y, rtol=0, atol=1e-9)
+    assert np.array_equal(mirrored(x), x[-np.arange(length) % length].conj())
 
 
 @pytest.mark.parametrize("length", [*LENGTHS, 2**19])
 def test_radices_multiply_to_the_length(length):
     assert int(np.prod(radices(length))) == length
-    assert max(radices(length)) <= 16
-    assert transform_error(length) < 2e-13
+    assert max(radices(length)) <= 4
+    assert transform_error(length) < 1.3e-14
 
 
 def test_a_point_at_zero_has_a_flat_spectrum():

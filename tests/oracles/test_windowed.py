@@ -327,6 +327,6 @@ def test_corners_of_the_search():
     with pytest.raises(NotCertified):
         steps("1", "0.001", 3).estimate(1e4)
     with pytest.raises(NotCertified):
-        window_plan(law(1, "0.001", 10**6).floats, (1e-9, 1e-9), -600.0, 1e-10)
+        window_plan(law(1, "0.001", 10**6).floats, (1e-9, 1e-9), -3000.0, 1e-10)
     with pytest.raises(NotCertified):
         steps("1", "0.001", 3).root(-90000.0)

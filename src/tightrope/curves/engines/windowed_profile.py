@@ -120,15 +120,15 @@ class WindowedProfile(Profile):
         x, slope = self.steps.root(self._finite(goal))
         if not x > 0:
             return self._at_zero(delta, goal)
-        plan = self.steps.plan(x, goal, slope)
+        plan = self.steps.plan(x, goal, slope, root=True)
         if plan.work > _DEAR:
             x = self._located(x, goal, slope)
-            plan = self.steps.plan(x, goal, slope)
+            plan = self.steps.plan(x, goal, slope, root=True)
         for _ in range(_ATTEMPTS):  # far out, the first x is rough
             start, x = x, self._polished(x, goal, plan, slope)
             if _close(x, start, slope):
                 break
-            plan = self.steps.plan(x, goal, slope)
+            plan = self.steps.plan(x, goal, slope, root=True)
         witness = self._beside(x, goal, plan)
         found = self._enclosed(x, delta, witness)
         if found is None:

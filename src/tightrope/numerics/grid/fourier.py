@@ -1,22 +1,16 @@
-"""The discrete Fourier transform as products with small matrices, so that its error follows from that of sums.
+"""The discrete Fourier transform by sums and differences of four numbers, so that its error follows from few roundings.
 
-n = r·s: split the index, transform the columns of r rows by the r × r matrix of roots of unity, turn, and transform
-the rows of length s likewise. Every step is a sum of at most r products, in any order, fused or not, and a product
-with a rounded root. The spectrum comes in a scrambled order, which powers and products do not mind and the inverse
-undoes.
+n = 4·l·m: the four quarters of the numbers are added with factors 1, −i, −1, i, turned by roots of unity, and written
+side by side (Stockham's order), until l = 1. The spectrum comes in its natural order. An odd power of two has one step
+with two halves.
 
-The error of a step with radix r, relative in the Euclidean norm, u = 2⁻⁵³: the real and the imaginary part of an
-entry are sums of 2r products, off by (2r + 1)u of the sum of sizes. A library may form complex products with three
-real ones instead, (A + B)(x + y) − Ax − By for the imaginary part: then that one is off by (4r + 16)u, as the sums
-double the sizes. With 6u for the rounding of the roots, and as r numbers have Σ|x| ≤ √r‖x‖, an entry is off by at
-most (4.6r + 24)√r·u‖x‖ either way, and all r of them by √r times that, while the exact step multiplies norms by √r.
-Turning adds 2√2u for the product and 6u for the root. ``transform_error`` holds the sum with room for second-order
-terms.
+The error of a step, relative in the Euclidean norm, u = 2⁻⁵³: additions are off by u of their results, whose norm is
+that of the exact ones but for second-order terms; there are two in a row, and factors ±i are exact. Turning adds 2√2u
+for the product, fused or not, and 6u for the root. ``transform_error`` holds the sum with room for second-order terms.
 """
 
 from __future__ import annotations
 
-import math
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -28,26 +22,24 @@ from tightrope.numerics.grid.cells import UNIT
 
 Complexes: TypeAlias = NDArray[np.complex128]
 
-_RADIX = 16
-_COLUMNS = 128
+_STEP_ERROR = {4: 11.0, 2: 10.0}  # units
 _KEPT = 2  # tables of roots that are remembered, by length
 
 
 def radices(length: int) -> list[int]:
-    """16, 16, …, and what is left of a power of two."""
+    """4, 4, …, and the 2 that may be left of a power of two."""
     found = []
     while length > 1:
-        found.append(min(_RADIX, length))
+        found.append(min(4, length))
         length //= found[-1]
     return found
 
 
 def transform_error(length: int) -> float:
     """‖computed − exact‖ ≤ this times ‖exact‖, for either transform."""
-    return 1.01 * UNIT * sum(math.sqrt(r) * (4.6 * r + 24) + 9 for r in radices(length))
+    return 1.01 * UNIT * sum(_STEP_ERROR[r] for r in radices(length))
 
 
-@lru_cache(maxsize=_KEPT)
 def _roots(length: int) -> Complexes:
     """e^{−2πij/length}: products of two that come from balls, off by at most 6u."""
     fine = 1 << (length.bit_length() // 2)
@@ -61,64 +53,50 @@ def _roots(length: int) -> Complexes:
 
 
 @lru_cache(maxsize=_KEPT)
-def _turns(length: int) -> list[tuple[int, int, Complexes, Complexes]]:
-    """For each step: radix, what is left, the matrix, and the factors between this step and the next."""
-    steps, left = [], length
+def _turns(length: int) -> list[Complexes]:
+    """For each step the factors of its second, third and fourth result: a row for each."""
+    roots, found, left = _roots(length), [], length
     for r in radices(length):
-        s = left // r
-        matrix = _roots(r)[np.outer(np.arange(r), np.arange(r)) % r]
-        turns = _roots(left)[np.outer(np.arange(r), np.arange(s))]
-        steps.append((r, s, matrix, turns))
-        left = s
-    return steps
-
-
-def _product(matrix: Complexes, x: Complexes) -> Complexes:
-    """matrix @ x, in columns so few that no library starts threads, which cost more than they bring."""
-    rows, columns = x.shape[-2:]
-    if columns <= _COLUMNS:
-        return np.asarray(matrix @ x)
-    blocks = x.reshape(-1, rows, columns // _COLUMNS, _COLUMNS).swapaxes(1, 2)
-    found = np.empty(x.shape, np.complex128)
-    np.matmul(matrix, blocks, out=found.reshape(blocks.shape[0], rows, -1, _COLUMNS).swapaxes(1, 2))
+        places = np.arange(left // r) * (length // left)
+        found.append(np.stack([roots[k * places] for k in range(1, r)]))
+        left //= r
     return found
 
 
-def spectrum(x: NDArray[np.complex128]) -> Complexes:
-    """Σ_j x_j e^{−2πijk/n} in the scrambled order; n is a power of two."""
-    y = x.astype(np.complex128).reshape(1, -1)
-    for r, s, matrix, turns in _turns(x.size):
-        y = _product(matrix, y.reshape(-1, r, s))
-        if s > 1:
-            y *= turns
-        y = y.reshape(-1, s)
-    return y.ravel()
+def _times_minus_i(x: Complexes) -> Complexes:
+    """Without rounding."""
+    found = np.empty_like(x)
+    found.real, found.imag = x.imag, -x.real
+    return found
+
+
+def spectrum(x: Complexes) -> Complexes:
+    """Σ_j x_j e^{−2πijk/n}; n is a power of two."""
+    y, left, done = x.astype(np.complex128), x.size, 1
+    for turns in _turns(x.size):
+        r = len(turns) + 1
+        left //= r
+        parts = y.reshape(r, left, done)
+        found = np.empty((left, r, done), np.complex128)
+        if r == 4:
+            even, odd = parts[0] + parts[2], parts[1] + parts[3]
+            np.add(even, odd, out=found[:, 0])
+            np.multiply(even - odd, turns[1][:, None], out=found[:, 2])
+            even, odd = parts[0] - parts[2], _times_minus_i(parts[1] - parts[3])
+            np.multiply(even + odd, turns[0][:, None], out=found[:, 1])
+            np.multiply(even - odd, turns[2][:, None], out=found[:, 3])
+        else:
+            np.add(parts[0], parts[1], out=found[:, 0])
+            np.multiply(parts[0] - parts[1], turns[0][:, None], out=found[:, 1])
+        y, done = found.ravel(), done * r
+    return y
 
 
 def from_spectrum(y: Complexes) -> Complexes:
-    """The inverse, from the scrambled order."""
-    x = y
-    for r, s, matrix, turns in reversed(_turns(y.size)):
-        x = x.reshape(-1, r, s)
-        if s > 1:
-            x = x * turns.conj()
-        x = _product(matrix.conj(), x)
-    return x.ravel() / y.size
+    """The inverse."""
+    return spectrum(y.conj()).conj() / y.size
 
 
-@lru_cache(maxsize=_KEPT)
-def opposite(length: int) -> NDArray[np.intp]:
-    """Where the scrambled order has −k, for each place of k."""
-    # Place (k₁, k₂, …) of the digits holds k = k₁ + r₁(k₂ + r₂(…)).
-    digits = radices(length)
-    frequency = np.zeros([1] * len(digits), dtype=np.intp)
-    weight = 1
-    for axis, r in enumerate(digits):
-        shape = [1] * len(digits)
-        shape[axis] = r
-        frequency = frequency + weight * np.arange(r).reshape(shape)
-        weight *= r
-    frequency = frequency.ravel()
-    places = np.empty(length, dtype=np.intp)
-    places[frequency] = np.arange(length)
-    return places[-frequency % length]
+def mirrored(y: Complexes) -> Complexes:
+    """The conjugate of the number at −k, for each k: the same if y is the spectrum of real numbers."""
+    return np.concatenate([y[:1], y[:0:-1]]).conj()

@@ -24,7 +24,7 @@ _HIGHEST = 450.0
 _RISING = np.geomspace(1e-3, 1e7, 201)
 _TILTS = np.concatenate([-_RISING[140::-1], [0.0], _RISING])
 _LEFT = 1e-9  # of δ: what may be left to bounds
-_NOISE = 2e-14  # about the error of a convolution, for each copy
+_NOISE = 1.5e-16  # about the error of a convolution, for each copy
 _STEEP = 400.0  # the largest tilt times a loss
 _BITS = 5  # of the tilts
 _TRIED = 20_000  # steps that are tried for the atoms
@@ -38,7 +38,7 @@ class Picture:
     losses: Floats
     masses: Floats
     copies: int
-    atoms: tuple[float, ...] = ()
+    atoms: tuple[tuple[float, float], ...] = ()  # their losses and masses, too
 
     def log_moments(self, tilts: Floats, low: float = -math.inf, cap: float = math.inf) -> Floats:
         """ln E[e^{tL}] for every tilt, losses beyond the two ends taken as there."""
@@ -60,11 +60,11 @@ def picture(law: CellLaw, copies: int) -> Picture:
     # Rounding hides the loss of tiny cells.
     losses = np.clip(np.log(p[some] / q[some]), middle - spread, middle + spread)
     atoms = law.atoms()
-    places = tuple(float(atom.loss.ball().mid()) for atom in atoms)
-    losses = np.concatenate([losses, places])
-    masses = np.concatenate([p[some], [float(atom.mass.ball().mid()) for atom in atoms]])
+    known = tuple((float(atom.loss.ball().mid()), float(atom.mass.ball().mid())) for atom in atoms)
+    losses = np.concatenate([losses, [loss for loss, _ in known]])
+    masses = np.concatenate([p[some], [mass for _, mass in known]])
     order = np.argsort(losses, kind="stable")
-    return Picture(losses[order], masses[order], copies, places)
+    return Picture(losses[order], masses[order], copies, known)
 
 
 def rough_epsilon(pictures: Sequence[Picture], goal: float) -> float:
@@ -103,7 +103,7 @@ def grid_plan(pictures: Sequence[Picture], epsilon: float, level: float, length:
     bottom = min(chosen.bottom, epsilon - 1e-3 * abs(epsilon))
     top = max(chosen.top, epsilon + 1e-3 * abs(epsilon))
     longest = max(min(cap, float(one.losses[-1])) - low for one, low in zip(pictures, lows, strict=True))
-    step = _step(max(top - bottom, longest) / (0.95 * length), pictures)
+    step = _step(max(top - bottom, longest) / (0.95 * length), pictures, chosen.tilt)
     lattices = []
     for one, low in zip(pictures, lows, strict=True):
         last = math.ceil(min(cap, float(one.losses[-1])) / step) + 1
@@ -172,17 +172,21 @@ def _low(one: Picture, tilt: float, cap: float) -> float:
     return float(one.losses[place - 1]) if place > 0 else least - 0.1 * abs(least)  # a coarse cell reaches further down
 
 
-def _step(least: float, pictures: Sequence[Picture]) -> Fraction:
-    """A step from ``least`` to twice that: the one on whose lattice the atoms lie most nearly, if there are any."""
-    atoms = np.unique([abs(place) for one in pictures for place in one.atoms if place])
-    if not (atoms.size and float(atoms[-1]) > least > 0):
+def _step(least: float, pictures: Sequence[Picture], tilt: float) -> Fraction:
+    """A step from ``least`` to twice that, if there are atoms: the one on whose lattice they lie most nearly, each as
+    it counts after tilting. The one that counts most lies on it, but for the rounding of the step."""
+    listed = [(place, one.copies * mass * math.exp(min(tilt * place, 600.0))) for one in pictures for place, mass in one.atoms]
+    atoms = [(place, weight) for place, weight in listed if abs(place) > least > 0]
+    if not atoms:
         return _short(least, up=True)
-    top = float(atoms[-1])
+    places, weights = np.array(atoms).T
+    top = float(abs(places[int(np.argmax(weights))]))
     most = math.floor(top / least)
     numbers = np.unique(np.linspace(max(most // 2, 1), most, min(most, _TRIED)).astype(np.int64))
-    places = atoms[:, None] * (numbers / top)
-    off = np.abs(places - np.rint(places)).max(axis=0)
-    best = numbers[int(np.argmin(off + 1e-9 * (numbers[-1] - numbers)))]  # of equally good ones, the finest
+    scaled = np.outer(places / top, numbers)
+    off = np.abs(scaled - np.rint(scaled))
+    found = weights / weights.sum() @ off
+    best = numbers[int(np.argmin(found + 1e-9 * (numbers[-1] - numbers)))]  # of equally good ones, the finest
     return _short(top / float(best), up=True, bits=_STEP_BITS)
 
 

@@ -27,7 +27,7 @@ from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, lower_float, precision, upper_float
 from tightrope.numerics.grid.cells import UNIT, CellLaw, Floats
 from tightrope.numerics.grid.exponentials import EXP_ERROR, exponentials
-from tightrope.numerics.grid.fourier import Complexes, from_spectrum, opposite, spectrum, transform_error
+from tightrope.numerics.grid.fourier import Complexes, from_spectrum, mirrored, spectrum, transform_error
 from tightrope.numerics.grid.lattice_laws import Lattice, LatticeLaw, Places, greater_law, merged_law, split_law, uneven
 
 _TILTED = EXP_ERROR + 8 * UNIT  # of a mass times e^{tx}, with tx exact
@@ -153,7 +153,7 @@ class GridSum:
             if not math.sqrt(n) * lost + 12 * copies * UNIT < 0.01:  # else no power of the spectrum is at most 1.01
                 raise NotCertified("a grid of losses", f"{copies} copies are too many for floats")
             both = spectrum(circle)
-            turned = both[opposite(n)].conj()
+            turned = mirrored(both)
             powers = [_power((both + turned) / 2 + here.real, count)]  # one after the other: a spectrum is large
             both -= turned
             del turned

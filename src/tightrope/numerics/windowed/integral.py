@@ -35,7 +35,8 @@ from tightrope.numerics.windowed.plan import WindowPlan
 __all__ = ["WindowProof"]
 
 _GUARD = 24
-_MOST_NODES, _MOST_BITS = 8000, 4000  # a plan may come from outside
+_MOST_NODES, _MOST_BITS = 4000, 4000  # a plan may come from outside
+_WIDEST = Fraction(22, 7)  # no angle reaches π
 _ROUGH = 20  # bits, where a bound is wanted and no value
 
 
@@ -277,6 +278,8 @@ def _check(law: WindowLaw, plan: WindowPlan, adding: bool) -> None:
         raise NotCertified("a windowed contour", "its plan is void")
     if len(plan.pieces) != len(law.samplers) or any(p.put is not None and not p.put > 1 for p in plan.pieces):
         raise NotCertified("a windowed contour", "its plan is void")
+    if any(not (0 < piece.angle < _WIDEST and 0 <= piece.low_angle < _WIDEST) for piece in plan.pieces):
+        raise NotCertified("a windowed contour", "its angles are out of reach")
     if any((piece.split.low is not None) != plan.has_low for piece in plan.pieces):
         raise NotCertified("a windowed contour", "steps of some samplers only are low")
     if adding and plan.has_low:

@@ -18,6 +18,7 @@ __all__ = ["Panel", "Shape", "panels"]
 _NUMBERS = (10, 14, 20, 28, 40)
 _RHOS = tuple(Fraction(n, 4) for n in (7, 9, 12, 16, 22, 32, 48, 80))
 _MOST_NODES = 6000
+_MOST_PLACES = 50_000  # at which a density is looked at
 
 
 @dataclass(frozen=True)
@@ -129,6 +130,8 @@ def _ends(shape: Shape, kind: str, power: float, nats: float, cut: Fraction | No
         if not right > left:
             raise NotCertified("a windowed contour", "the cut leaves nothing")
     number = math.ceil((right - left) / step)
+    if number > _MOST_PLACES:
+        raise NotCertified("a windowed contour", "its panels are out of reach")
     values = shape.log_density(kind, power, np.linspace(left, right, number + 1))
     top = float(values.max())
     width = (right - left) / number

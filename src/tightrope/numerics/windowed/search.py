@@ -25,7 +25,7 @@ _MOST_NODES = 4000
 _MOST_MICROSECONDS, _QUICK = 9e5, 2e4
 _REACH = 40  # so many blurs beyond its border, a window is negligible in any case
 _DOUBLINGS, _HALVINGS = 60, 5
-_FLATTER = (0, 2, 4, 9)  # steps of tilts below the saddle
+_FLATTER, _FINER = (1.0, 0.9, 0.63, 0.4, 0.125), 12  # shares of the saddle; tilts between two of the first grid
 
 
 class _Planner(Borders):
@@ -55,6 +55,13 @@ class _Planner(Borders):
             logs, rest = top if windows[0].alone else log_difference(bottom, growth), self.others.log_moments(t)
             return logs + rest, top + rest
 
+    def _saddle(self, tilts: Floats, logs: Floats) -> int:
+        """Which tilt is nearest to the saddle of the integrand."""
+        import numpy as np
+
+        objective = logs - tilts * self.first - np.log(tilts) - np.log1p(tilts)
+        return int(np.where(np.isfinite(objective), objective, math.inf).argmin())
+
     def _plans(self, highs: list[tuple[float, float | None]], low: Low | None) -> list[WindowPlan]:
         """At the saddle of the integrand and at flatter tilts."""
         import numpy as np
@@ -65,10 +72,15 @@ class _Planner(Borders):
         ]
         tilts = self.unit * np.geomspace(0.01, 300 - 4 * self.error, 56)
         logs, wholes = self._log_moments(windows, tilts)
-        objective = logs - tilts * self.first - np.log(tilts) - np.log1p(tilts)
-        saddle = int(np.where(np.isfinite(objective), objective, math.inf).argmin())
-        found = []
-        for i in dict.fromkeys(max(saddle - fewer, 0) for fewer in _FLATTER):
+        saddle = self._saddle(tilts, logs)
+        # far out moments outgrow all tilts within a tenth of t: a second look between the neighbours
+        finer = np.geomspace(tilts[max(saddle - 1, 0)], tilts[min(saddle + 1, len(tilts) - 1)], _FINER + 2)[1:-1]
+        order = np.argsort(np.concatenate((tilts, finer)), kind="stable")
+        tilts = np.concatenate((tilts, finer))[order]
+        more = self._log_moments(windows, finer)
+        logs, wholes = (np.concatenate(pair)[order] for pair in ((logs, more[0]), (wholes, more[1])))
+        saddle, found = self._saddle(tilts, logs), []
+        for i in dict.fromkeys(int(np.abs(tilts - share * tilts[saddle]).argmin()) for share in _FLATTER):
             t, rest = float(tilts[i]), tilts[i + 1 :]
             chernoff = log_factor(rest) + logs[i + 1 :] - rest * self.first - self.error
             periods = np.where(np.isfinite(chernoff), chernoff / (rest - t), math.inf)

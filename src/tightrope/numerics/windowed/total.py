@@ -19,6 +19,7 @@ __all__ = ["WindowedSum"]
 
 _KEPT = 12
 _FINEST, _USUAL, _COARSE, _ROUGH = 1e-15, 1e-10, 3e-8, 1e-7
+_PLACE = 2e-11  # what the place of a call may usually be off by
 _APART = 0.03
 _STEEP = 100.0
 _WRONG = 4.0  # nats by which a saddle is never off
@@ -88,10 +89,11 @@ class WindowedSum:
         return near_reverse_call(*law.samplers[0], x) if self.alone else saddle_call(law, x, adding=True)
 
     @searching
-    def plan(self, x: float, log_call: float, slope: float) -> WindowPlan:
-        """A plan good enough to find the x of a call near this one."""
+    def plan(self, x: float, log_call: float, slope: float, root: bool = False) -> WindowPlan:
+        """A plan good enough to find the x of a call near this one; ``root``: and nothing else is wanted."""
         rough = [min(share * slope, _POOREST) for share in _SHARES]
-        for relative in (_USUAL * min(slope, 1.0), max(_COARSE * min(slope, 1.0), rough[0]), rough[1]):
+        usual = max(_USUAL * min(slope, 1.0), min(_PLACE * slope, _ROUGH) if root else 0.0)
+        for relative in (usual, max(_COARSE * min(slope, 1.0), rough[0]), rough[1]):
             try:
                 return window_plan(self._floats[0], (x, x), log_call, max(relative, _FINEST))
             except NotCertified as wrong:
