@@ -90,7 +90,7 @@ def test_a_step_beside_answers(sigma, rate, epsilon, number, x):
 def test_adding_a_record_beside_laplace_noise():
     """Nearly the same law in both directions: the lesser one is integrated, too."""
     found = profile("gaussian(sigma=3).poisson(0.1) + laplace(scale=5)")
-    plan = found.steps.rough_plan(0.22, math.log(1e-3), adding=True)
+    plan = found.steps.rough_plan(0.22, math.log(1e-3))
     with precision(plan.bits + 64):
         value = found.steps.call(ball(Fraction("0.22")), plan, adding=True)
     with mp.workdps(22):

@@ -14,7 +14,7 @@ from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.bound import Bound
 
-_WIDE, _NARROW = 1e-5, 1e-10  # relatively: what is wider, another way is tried for, too
+_WIDE, _NARROW = 1e-6, 1e-10  # relatively: what is wider, another way is tried for, too
 _MORE = 2
 
 Answer = TypeVar("Answer")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import partial
@@ -28,7 +29,8 @@ from tightrope.numerics.windowed.plan import Piece, WindowPlan
 from tightrope.numerics.windowed.total import WindowedSum
 
 _STEPS = tuple(10.0**k for k in range(-13, -3))
-_SECANTS = 4
+_SECANTS, _HALVINGS = 4, 12
+_SINKING = 0.95  # a root that falls like this may be 0
 _ATTEMPTS, _CLOSE = 5, 2e-3
 _CLOSE_CALL, _FARTHEST = 0.3, 30.0  # nats that a root may be off to be close; and that a step may go
 _DEAR, _ROUGHLY = 3e5, math.log(1e-2)  # microseconds of a proof that is worth a rough one; and how rough
@@ -82,7 +84,7 @@ class WindowedProfile(Profile):
         t = bounded_by(self.adding, x, level - 1e-6)
         if t is not None:
             return {**witness, "other": {"t": t}}
-        return {**witness, "other": written_plan(self.steps.rough_plan(x, level, adding=True))}
+        return {**witness, "other": written_plan(self.steps.rough_plan(x, level))}
 
     def prove(self, epsilon: Fraction, witness: Witness) -> Ball:
         """The larger of both directions."""
@@ -127,13 +129,15 @@ class WindowedProfile(Profile):
         for _ in range(_ATTEMPTS):  # far out, the first x is rough
             start, x = x, self._polished(x, goal, plan, slope)
             if _close(x, start, slope):
-                break
+                witness = self._beside(x, goal, plan)
+                found = self._enclosed(x, delta, witness)
+                if found is not None:
+                    return found, witness
+            if x < _SINKING * start:
+                with suppress(NotCertified):  # δ may never be that large
+                    return self._at_zero(delta, goal)
             plan = self.steps.plan(x, goal, slope, root=True)
-        witness = self._beside(x, goal, plan)
-        found = self._enclosed(x, delta, witness)
-        if found is None:
-            raise NotCertified("the exact profile", f"no windowed contour proved an ε near {x:.6g}")
-        return found, witness
+        raise NotCertified("the exact profile", f"no windowed contour proved an ε near {x:.6g}")
 
     def _located(self, x: float, goal: float, slope: float) -> float:
         """A better x, where a fine plan is dear: by rough ones."""
@@ -145,8 +149,8 @@ class WindowedProfile(Profile):
 
     def _enclosed(self, x: float, delta: Fraction, witness: Witness) -> Bound | None:
         """Both ends near x, each proved where it is."""
-        upper = next((e for e in _around(x, 1) if self._compares(e, witness, delta, below=True)), None)
-        lower = next((e for e in _around(x, -1) if self._compares(e, witness, delta, below=False)), None)
+        upper = next((e for e in _around(x, 1) if self.meets(Fraction(e), delta, witness)), None)
+        lower = next((e for e in _around(x, -1) if self.needs(Fraction(e), delta, witness)), None)
         return None if upper is None or lower is None else Bound(lower, upper)
 
     def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
@@ -172,17 +176,27 @@ class WindowedProfile(Profile):
         return self.steps.root(self._finite(math.log(delta.numerator) - math.log(delta.denominator)))[0]
 
     def _polished(self, x: float, goal: float, plan: WindowPlan, slope: float) -> float:
-        """The root improved by secant steps on proved values; ``slope`` is about that of −ln call against ln x."""
+        """The root improved on proved values: by secants, and by halvings between places on both sides of it where
+        secants do not help. ``slope`` is about that of −ln call against ln x."""
         at, before, most = x, x * (1 + min(1e-4, 1e-2 / slope)), min(0.1, _FARTHEST / slope)
         gap, last = (self._log_call(place, plan) - goal for place in (at, before))
-        for _ in range(_SECANTS):
+        sides = {gap > 0: at, last > 0: before}
+        secants, halvings = _SECANTS, _HALVINGS
+        while secants and halvings and abs(gap) >= 1e-14:
             fall = (gap - last) / (at - before) if at != before else 0.0
-            if not -math.inf < fall < 0 or abs(gap) < 1e-14:
+            following = at - gap / fall if -math.inf < fall < 0 else math.nan
+            if len(sides) == 2 and not (sides[True] < following < sides[False] and abs(gap) < abs(last) / 2):
+                following, halvings = (sides[True] + sides[False]) / 2, halvings - 1
+            elif math.isnan(following):
                 break
-            at, before, last = at - gap / fall, at, gap
-            if not abs(at / x - 1) < most:
-                return x * (1 + most) if at > x else x / (1 + most)
+            else:
+                secants -= 1
+            nearer = min(max(following, x / (1 + most)), x * (1 + most))
+            at, before, last = nearer, at, gap
             gap = self._log_call(at, plan) - goal
+            sides[gap > 0] = at
+            if nearer != following and len(sides) < 2:
+                break
         return at
 
     def _log_call(self, x: float, plan: WindowPlan) -> float:
@@ -191,15 +205,10 @@ class WindowedProfile(Profile):
             return float(middle.log()) if middle > 0 else -math.inf
 
     def _at_zero(self, delta: Fraction, goal: float) -> tuple[Bound, Witness]:
-        witness: Witness = {**written_plan(self.steps.rough_plan(0.0, goal)), "other": {}}
-        if not self._compares(0.0, witness, delta, below=True):
+        witness = self._beside(0.0, goal, self.steps.plan_to(0.0, 0.0, goal + 2 * _ROUGHLY))
+        if not self.meets(Fraction(0), delta, witness):
             raise NotCertified("the exact profile", "ε is too close to 0 to be told from it")
         return Bound(0.0, 0.0), witness
-
-    def _compares(self, x: float, witness: Witness, delta: Fraction, below: bool) -> bool:
-        value = self.prove(Fraction(x), witness)
-        with precision(200):
-            return bool(value <= ball(delta)) if below else bool(value > ball(delta))
 
 
 def _close(x: float, start: float, slope: float) -> bool:

@@ -25,6 +25,7 @@ _MOST_NODES = 4000
 _MOST_MICROSECONDS, _QUICK = 9e5, 2e4
 _REACH = 40  # so many blurs beyond its border, a window is negligible in any case
 _DOUBLINGS, _HALVINGS = 60, 5
+_ROOM = 1.01  # so much longer than needed is a period that leaves nothing below it: the root may move
 _FLATTER, _FINER = (1.0, 0.9, 0.63, 0.4, 0.125), 12  # shares of the saddle; tilts between two of the first grid
 
 
@@ -154,6 +155,7 @@ class _Planner(Borders):
         period = max(min(above, largest + self.others.largest - self.first), 1e-3 / self.unit)
         # beyond the least loss nothing is left but what is known
         known = math.inf if self.others.some else self.last - smallest
+        known *= _ROOM
         if period >= known:
             return period, None
         v = 1 + self.unit * np.geomspace(0.05, 300.0, 32)
@@ -161,7 +163,7 @@ class _Planner(Borders):
         periods = np.where(np.isfinite(logs), logs / (v + t), math.inf)
         i = int(periods.argmin())
         if periods[i] > 0.9 * known:
-            return 1.001 * known, None
+            return known, None
         return max(period, float(periods[i])), float(v[i])
 
     def _piece(

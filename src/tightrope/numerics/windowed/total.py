@@ -119,11 +119,11 @@ class WindowedSum:
             return window_plan(self._floats[adding], (first, last), level, _ROUGH, adding)
 
     @searching
-    def rough_plan(self, x: float, level: float, adding: bool = False) -> WindowPlan:
-        """A plan good enough to tell the call at x from e^level."""
+    def rough_plan(self, x: float, level: float) -> WindowPlan:
+        """A plan good enough to tell the call at x when a record is added from e^level."""
         if self.alone:
-            apart = level - (self._reverse(x) if adding else self.estimate(x)[0])
-            return window_plan(self._floats[adding], (x, x), level, max(min(apart / 8, 0.1), _USUAL), adding)
+            apart = level - self._reverse(x)
+            return window_plan(self._floats[1], (x, x), level, max(min(apart / 8, 0.1), _USUAL), adding=True)
         apart = self.estimate(x)[0] - self._reverse(x)  # rough, and alike in both
         try:
             return window_plan(self._floats[1], (x, x), level, min(apart / 8, 0.1) if apart > _CLEAR else _USUAL, True)
