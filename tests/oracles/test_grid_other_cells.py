@@ -204,10 +204,22 @@ def test_a_wrong_choice_of_edges_is_paid_or_refused(monkeypatch):
         assert found.slack > 1e-5 > 1e9 * right
         if module is laplace_cells:
             assert complaints(found, edges, truth.masses, range(0, 801, 20)) == 0
-        monkeypatch.setattr(module, "lifted", lambda *given: np.linspace(given[3], given[4], 801))
+        monkeypatch.setattr(module, "lifted", lambda *given: np.linspace(given[3], given[4], len(given[2])))
+        wide = SampledLaplaceCells(real(20), Fraction(1, 10)) if module is laplace_cells else law
         with pytest.raises(NotCertified, match="edge"):
-            law.cells(np.linspace(-40, -39, 801))
+            wide.cells(np.linspace(17, 17.6, 801) if module is laplace_cells else np.linspace(-40, -39, 801))
         monkeypatch.undo()
+
+
+def test_edges_far_from_a_piece_have_empty_cells():
+    law, edges = SampledLaplaceCells(real(1), Fraction(1, 10)), np.linspace(-0.02, 0.12, 301)
+    near = law.cells(edges)
+    far = law.cells(np.concatenate([[-40.0, -3.0], edges, [0.5, 7.0]]))
+    for one, other in ((near.p_low, far.p_low), (near.p_high, far.p_high), (near.q_low, far.q_low)):
+        assert np.array_equal(other[2:-2], one)
+        assert not other[:2].any() and not other[-2:].any()
+    outside = law.cells(np.array([3.0, 4.0]))
+    assert outside.p_high[1:].tolist() == [0.0, 0.0] and outside.p_low[0] > 0.3
 
 
 def test_growths_keep_their_error():

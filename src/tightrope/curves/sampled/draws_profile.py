@@ -35,7 +35,7 @@ Answer = TypeVar("Answer")
 _BEYOND = (24, 12)  # bits by which what is left out is below the value asked for; fewer where that proves nothing
 _FLAT = "flat"
 _WIDE = 1e-6  # relatively: then the other way is tried, too
-_OFTEN = 150.0  # sampled records on average
+_RARELY, _SELDOM, _OFTEN = 1.0, 2.0, 150.0  # sampled records on average
 _ROUGH_BITS = 60
 _CHANGE = 2.0**-24  # of E[e^{tL}], by all multiplicities that are not kept
 _DEEPEST = 300.0  # nats: points with a smaller δ are asked alone
@@ -107,9 +107,17 @@ class DrawsProfile(Profile):
                 continue
         return found
 
+    def _flat_or_not(self) -> tuple[bool, ...]:
+        """In which order a flat contour is tried, and any other way: where records are sampled often, no contour need
+        be flat, and where they are rarely sampled, none is short."""
+        hits = sum(n * float(pair.rate()) for pair, n in self.loss.remove if isinstance(pair, DrawsPair))
+        if hits < _RARELY:
+            return (False,)
+        return (True, False) if _SELDOM <= hits <= _OFTEN else (False, True)
+
     def _either(self, counts: Counts) -> Profile:
         """By a flat contour where one is short, else as any product."""
-        return self.flat(counts) or self.at(counts)
+        return (self.flat(counts) if self._flat_or_not()[0] else None) or self.at(counts)
 
     def _first(
         self,
@@ -117,13 +125,12 @@ class DrawsProfile(Profile):
         ask: Callable[[Profile], Answer],
         width: Callable[[Profile, Answer], float] = lambda _, __: 0.0,
     ) -> tuple[Witness, Answer]:
-        """What was kept, and the first answer that is not wide or the least wide one of the first counts that have one.
-        Where records are sampled often, no contour need be flat."""
+        """What was kept, and the first answer that is not wide or the least wide one of the first counts that have
+        one."""
         failure = NotCertified("a sample with replacement", "too many multiplicities count")
-        often = sum(n * float(pair.rate()) for pair, n in self.loss.remove if isinstance(pair, DrawsPair)) > _OFTEN
         for counts in tries:
             found: list[tuple[float, Witness, Answer]] = []
-            for flat in (False, True) if often else (True, False):
+            for flat in self._flat_or_not():
                 try:
                     profile = self.flat(counts) if flat else self.at(counts)
                     if profile is None:

@@ -48,7 +48,7 @@ class CellLaw(ABC):
     """
 
     scattered = False  # True: the part in cells is itself made of many atoms
-    effort = 1  # what its cells cost, beside those of a normal law
+    effort = 1.0  # what its cells cost, beside those of a normal law
 
     @abstractmethod
     def cells(self, edges: Floats) -> Cells:
@@ -69,6 +69,7 @@ class Atoms(CellLaw):
 
     listed: tuple[Atom, ...]
     leak: Real = ZERO
+    effort = 0.0
 
     def cells(self, edges: Floats) -> Cells:
         """Nothing beside the atoms."""

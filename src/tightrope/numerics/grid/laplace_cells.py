@@ -24,6 +24,7 @@ __all__ = ["ExchangedLaplaceCells", "GluedLaplaceCells", "LaplaceCells", "Sample
 _WHAT = "the cells of a Laplace loss"
 _BITS = 160
 _MOST, _LEAST = 500.0, 1e-30  # how long a piece may be
+_MARGIN = 1e-9  # beyond the losses of a piece, relatively
 
 
 def _float(b: Ball) -> float:
@@ -42,6 +43,7 @@ class _Piece:
             raise NotCertified(_WHAT, "ε₀ is out of reach")
         self._rate, self._rest, self._scale = _float(rate), _float(rest), _float(2 * scale)
         self._low, self._high = _float(low), _float(high)
+        self._losses = [float((1 + rate * end.expm1()).log().mid()) for end in ends]
         # The ends are floats near the true ones: what lies between may be missing in the end cells, or too much there.
         slope = rate * high.exp() / (rest + rate * high.exp())
         self._slack = upper_float(4 * UNIT * slope * max(abs(low), abs(high)))
@@ -53,6 +55,16 @@ class _Piece:
 
     def cells(self, edges: Floats) -> Cells:
         """P and Q between the edges, which are losses."""
+        bottom, top = self._losses
+        first, last = np.searchsorted(edges, [bottom - _MARGIN * (1 + abs(bottom)), top + _MARGIN * (1 + abs(top))])
+        found = self._near(edges[first:last])  # all other cells are empty
+        p_low, p_high, q_low, q_high = (
+            np.pad(one, (first, len(edges) - last)) for one in (found.p_low, found.p_high, found.q_low, found.q_high)
+        )
+        return Cells(p_low, p_high, q_low, q_high, found.slack)
+
+    def _near(self, edges: Floats) -> Cells:
+        """All of the piece lies in the cells of these edges."""
         ends = self._low, self._high
         inner = np.clip(edges, *ends) if self._rest == 0 else lifted(self._rate, self._rest, edges, *ends)
         t = np.maximum.accumulate(np.concatenate([ends[:1], inner, ends[1:]]))
@@ -72,7 +84,7 @@ class _Piece:
 
     def _moved(self, t: Floats, edges: Floats) -> float:
         """How far the losses at these t are from the edges; beyond the ends only one side counts."""
-        bottom, top = (np.log1p(self._rate * np.expm1(end)) for end in (self._low, self._high))
+        bottom, top = self._losses
         above, below = loss_gaps(self._rate, self._rest, t, np.clip(edges, bottom - 1, top + 1))
         above[t == self._low] = 0.0
         below[t == self._high] = 0.0

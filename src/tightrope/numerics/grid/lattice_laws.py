@@ -29,7 +29,8 @@ from tightrope.numerics.grid.exponentials import EXP_ERROR, exponentials
 
 Places: TypeAlias = NDArray[np.int64]
 
-_SNAP = 1e-2  # steps: an atom this close to a point is taken as on it, and the offset pays
+_SNAP = 1e-2  # steps: an atom this close below a point may be moved up to it, and the offset pays
+_ALMOST = 1e-9  # steps: an atom this close to a point is taken as on it
 _ROUNDS = 2  # of improving the edges
 _WORST = 0.3  # steps by which an edge may be moved
 _SAFE = 16 * UNIT + EXP_ERROR  # of every product of a mass and an exponential below
@@ -85,11 +86,11 @@ def greater_law(law: CellLaw, lattice: Lattice) -> LatticeLaw:
     for atom in law.atoms():
         with precision(80):
             mass, place = atom.mass.ball(), atom.loss.ball() / step
-            at = math.floor(float(place.mid()) + _SNAP)
-            rest = place - at  # −_SNAP or more, below 1
+            at = math.floor(float(place.mid()) + _ALMOST)
+            rest = place - at  # −_ALMOST or more, below 1
             if not rest < 1:
                 raise ArithmeticError("the place of an atom is not known")
-            if rest <= 0 or float(rest.mid()) <= _SNAP:
+            if rest <= 0 or float(rest.mid()) <= _ALMOST:
                 slack, share = max(slack, upper_float(rest.max(Ball(0)) * step)), Ball(1)
             else:
                 share = (step * (1 - rest)).expm1() / step.expm1()
@@ -138,7 +139,7 @@ def split_law(law: CellLaw, lattice: Lattice) -> LatticeLaw:
         with precision(80):
             mass, loss = atom.mass.ball(), atom.loss.ball()
             place = loss / step
-            at = math.floor(float(place.mid()) + _SNAP)
+            at = math.floor(float(place.mid()) + _ALMOST)
             rest = place - at
             if at >= lattice.last:
                 above = (above[0] + mass, above[1] + mass * (-loss).exp())
@@ -166,7 +167,7 @@ def merged_law(law: CellLaw, lattice: Lattice, tilt: float) -> LatticeLaw:
         edges[:-1] = np.clip(edges[:-1] + moved, points[:-1] + step * 0.05, points[1:] - step * 0.05)
     cells = law.cells(edges)
     p, q = cells.p_low[:-1], cells.q_high[:-1]
-    atoms, worst, above = _atoms(law, lattice)
+    atoms, worst, above = _atoms(law, lattice, p, tilt)
     offset = max(worst, _known(cells), _offset(_shortfall(p, q, points), p, points, step, tilt))
     # Since e^offset ≥ 1 + offset, the loss of such a cell is at least its point less the offset.
     held = p * (1 + offset) >= exponentials(points) * q * (1 + _SAFE)
@@ -207,14 +208,22 @@ def _offset(short: Floats, p: Floats, points: Floats, step: float, tilt: float) 
     return cost * (1 + 1e-6) + 4 * _SAFE
 
 
-def _atoms(law: CellLaw, lattice: Lattice) -> tuple[Floats, float, tuple[Ball, Ball]]:
-    """The atoms moved down to points, how far the points must move down too, and P and Q of the atoms above."""
+def _atoms(law: CellLaw, lattice: Lattice, p: Floats, tilt: float) -> tuple[Floats, float, tuple[Ball, Ball]]:
+    """The atoms moved down to points, how far the points must move down too, and P and Q of the atoms above.
+
+    An atom just below a point is moved up to it where that costs less: where it counts after tilting, beside ``p``."""
+    found = law.atoms()
     masses, worst, above = np.zeros(lattice.last - lattice.first + 1), 0.0, (Ball(0), Ball(0))
-    for atom in law.atoms():
+    if not found:
+        return masses, worst, above
+    losses = np.array([float(atom.loss.ball().mid()) for atom in found])
+    weights = np.array([float(atom.mass.ball().mid()) for atom in found]) * np.exp(np.clip(tilt * losses, -600, 600))
+    whole = float(weights.sum() + (p * np.exp(np.clip(tilt * lattice.points(), -600.0, 600.0))).sum())
+    for atom, weight in zip(found, weights, strict=True):
         with precision(80):
             mass, loss = atom.mass.ball(), atom.loss.ball()
             place = loss / ball(lattice.step)
-            at = math.floor(float(place.mid()) + _SNAP)
+            at = math.floor(float(place.mid()) + max(min(_SNAP, float(weight) / whole), _ALMOST))
             if at > lattice.last:
                 above = (above[0] + mass, above[1] + mass * (-loss).exp())
                 continue

@@ -30,7 +30,7 @@ class MixtureCells(CellLaw):
         return any(law.scattered for _, law in self.parts)
 
     @property
-    def effort(self) -> int:  # type: ignore[override]  # a property here
+    def effort(self) -> float:  # type: ignore[override]  # a property here
         """That of all parts."""
         return sum(law.effort for _, law in self.parts)
 

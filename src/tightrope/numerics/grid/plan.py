@@ -24,10 +24,13 @@ _HIGHEST = 450.0
 _RISING = np.geomspace(1e-3, 1e7, 201)
 _TILTS = np.concatenate([-_RISING[140::-1], [0.0], _RISING])
 _LEFT = 1e-9  # of δ: what may be left to bounds
-_NOISE = 1.5e-16  # about the error of a convolution, for each copy
+_NOISE = 2e-14  # about the error of a convolution, for each copy, relative to the norm of a law
+_BEARABLE = 5e-7  # of δ: noise
 _STEEP = 400.0  # the largest tilt times a loss
 _BITS = 5  # of the tilts
-_TRIED = 20_000  # steps that are tried for the atoms
+_ALMOST = 1e-9  # steps
+_COARSER = 1.0  # what a step costs that is as long as the tilt's scale, in those of an atom between points
+_TRIED = 1_000_000  # steps that are tried for the atoms, times those
 _STEP_BITS = 28  # of a step that divides an atom: points and tilted points are floats still
 
 
@@ -46,6 +49,16 @@ class Picture:
             exponents = np.log(self.masses) + tilts[:, None] * np.clip(self.losses, low, cap)
         top = exponents.max(axis=1)
         return np.asarray(top + np.log(np.exp(exponents - top[:, None]).sum(axis=1)))
+
+    def log_norms(self, tilts: Floats, step: float, low: float, cap: float) -> Floats:
+        """ln of the Euclidean norm on a lattice after tilting, what is on the point 0 left out."""
+        losses = np.clip(self.losses, low, cap)
+        with np.errstate(divide="ignore"):
+            exponents = np.log(self.masses) + tilts[:, None] * losses
+        shares = np.exp(exponents - exponents.max(axis=1)[:, None])
+        shares /= shares.sum(axis=1)[:, None]
+        alone = step / np.maximum(np.gradient(self.losses), step) * (self.losses != 0)  # of a point, of a coarse cell
+        return np.asarray(np.log((shares * shares * alone).sum(axis=1) + 1e-300) / 2)
 
 
 def picture(law: CellLaw, copies: int) -> Picture:
@@ -91,9 +104,12 @@ def grid_plan(pictures: Sequence[Picture], epsilon: float, level: float, length:
     total = np.sum(clipped, axis=0)
     height = total - _TILTS * epsilon - level  # ln of what a sum of 1 stands for, in δ
     reach = max(cap, epsilon) - min(lows)
-    noise = height + _log_norms(_TILTS, reach / length) + math.log(_NOISE * sum(one.copies for one in pictures))
+    norms = [one.log_norms(_TILTS, reach / length, low, cap) for one, low in zip(pictures, lows, strict=True)]
+    lost = math.log(_NOISE * sum(one.copies for one in pictures))
+    noise = height + _log_norms(_TILTS, reach / length) + np.max(norms, axis=0) + lost
     positive = (_TILTS > 0) & (_TILTS * max(cap, 1e-300) < _STEEP)
-    bearable = np.flatnonzero((noise <= max(math.log(100 * _LEFT), float(noise[positive].min()) + 0.7)) & positive)
+    most = math.log(_BEARABLE * min(max(best * epsilon, _LEFT), 1.0))  # ε is off by noise/(−dln δ/dε)
+    bearable = np.flatnonzero((noise <= max(most, float(noise[positive].min()) + 0.7)) & positive)
     lowest = sum(one.copies * low for one, low in zip(pictures, lows, strict=True))
     steep = _STEEP / max(cap, -min(lows), 1e-300)
     windows = [_window(total, int(i), height[i], lowest, steep) for i in bearable]
@@ -175,18 +191,27 @@ def _low(one: Picture, tilt: float, cap: float) -> float:
 def _step(least: float, pictures: Sequence[Picture], tilt: float) -> Fraction:
     """A step from ``least`` to twice that, if there are atoms: the one on whose lattice they lie most nearly, each as
     it counts after tilting. The one that counts most lies on it, but for the rounding of the step."""
-    listed = [(place, one.copies * mass * math.exp(min(tilt * place, 600.0))) for one in pictures for place, mass in one.atoms]
-    atoms = [(place, weight) for place, weight in listed if abs(place) > least > 0]
-    if not atoms:
+    listed = []
+    for one in pictures:
+        whole = float(one.log_moments(np.array([tilt]))[0])
+        for place, mass in one.atoms:
+            if abs(place) > least > 0 and mass > 0:
+                listed.append((place, one.copies, math.exp(min(math.log(mass) + tilt * place - whole, 0.0))))
+    if not listed:
         return _short(least, up=True)
-    places, weights = np.array(atoms).T
-    top = float(abs(places[int(np.argmax(weights))]))
+    places, copies, shares = np.array(listed).T
+    top = float(abs(places[int(np.argmax(copies * shares))]))
     most = math.floor(top / least)
-    numbers = np.unique(np.linspace(max(most // 2, 1), most, min(most, _TRIED)).astype(np.int64))
-    scaled = np.outer(places / top, numbers)
-    off = np.abs(scaled - np.rint(scaled))
-    found = weights / weights.sum() @ off
-    best = numbers[int(np.argmin(found + 1e-9 * (numbers[-1] - numbers)))]  # of equally good ones, the finest
+    tried = min(most, _TRIED // len(listed))
+    numbers = np.unique(np.linspace(max(most // 2, 1), most, tried).astype(np.int64))
+    costs = np.zeros(numbers.size)
+    for place, number, share in zip(places / top, copies, shares, strict=True):
+        above = place * numbers + _ALMOST
+        above -= np.floor(above)
+        # The lesser law moves an atom down to the point below; or all points down, if it is just below one.
+        costs += number * np.minimum(share * np.maximum(above - _ALMOST, 0.0), 1 - above)
+    # A finer step is better beside, by its square.
+    best = numbers[int(np.argmin((costs + _COARSER * copies.sum() * tilt * least) / numbers))]
     return _short(top / float(best), up=True, bits=_STEP_BITS)
 
 

@@ -29,7 +29,7 @@ _TINY = 1e-7
 _LARGEST = 1e6  # ε: no loss of a grid is above 600
 _KEPT = 2  # grids that are remembered
 _HOPELESS = 10.0  # nats above Chernoff's bound, or a coarser grid's: all that is seen is rounding
-_LIGHT = 3  # the cells of so many normal laws take less time than their convolution
+_LIGHT = 1.3  # the cells of so many normal laws take half a second
 
 
 @dataclass(frozen=True)
@@ -78,10 +78,11 @@ class GridDirection:
         except ArithmeticError as wrong:
             raise NotCertified("a grid of losses", f"a law is out of reach ({wrong})") from None
 
-    def _longest(self) -> int:
-        """A grid of less than a second."""
-        effort = sum(law.effort for law, _ in self.parts)
-        return LONGEST if effort <= _LIGHT else max(LONGEST >> effort.bit_length() - 1, 2**15)
+    def _longest(self, plan: GridPlan) -> int:
+        """A grid of less than a second, if its laws have the same share of the points as in this plan."""
+        points = [lattice.last - lattice.first + 1 for lattice in plan.lattices]
+        effort = sum(law.effort * count for (law, _), count in zip(self.parts, points, strict=True)) / plan.length
+        return LONGEST if effort <= _LIGHT else max(LONGEST >> math.ceil(math.log2(effort / _LIGHT)), 2**15)
 
     def _atoms_between(self) -> bool:
         """Whether atoms may lie between the points: then splitting may serve the lower end better than merging."""
@@ -98,12 +99,13 @@ class GridDirection:
                 break
             found = self._solved(pictures, found.upper, goal, SMALL)
             best = max(best, found, key=lambda one: one.share)
-        return self._refined(best, goal, longest or self._longest())
+        return self._refined(best, goal, longest)
 
-    def _refined(self, found: Located, goal: float, longest: int) -> Located:
+    def _refined(self, found: Located, goal: float, most: int | None) -> Located:
         """On longer grids, as long as they bring the ends together."""
-        undecided = self._atoms_between()
+        undecided, closest = self._atoms_between(), found
         while found.upper > 0:
+            longest = most or self._longest(found.plan)
             length = _next_length(found.plan.length, 1 - found.share, longest)
             if length == found.plan.length:
                 break
@@ -112,11 +114,12 @@ class GridDirection:
             finer = [self._solved(self.pictures(), at, goal, length, how) for at, how in trials]
             if found.at != found.upper and all(one.share < found.share for one in finer):
                 finer.append(self._solved(self.pictures(), found.at, goal, length, split))
-            best, undecided = max(finer, key=lambda one: one.share), False
-            if best.share < found.share:
+            if all(one.share < found.share for one in finer):
                 break
-            found = best
-        return found
+            # What splitting adds falls with the square of the step, what merging lacks with the step.
+            found = min(finer, key=lambda one: (1 - one.share) * (length / longest) ** (2 if one.plan.split else 1))
+            closest, undecided = max(closest, *finer, key=lambda one: one.share), False
+        return closest
 
     def estimated(self, goal: float) -> float:
         """About where ln δ(ε) is ``goal``: two small grids, and what the square of the step makes of them."""
@@ -142,7 +145,8 @@ class GridDirection:
         pictures = self.pictures()
         level, split = rough_level(pictures, epsilon), self._atoms_between()
         most = level + _HOPELESS
-        length, plan, longest = SMALL, grid_plan(pictures, epsilon, level, SMALL, split), self._longest()
+        length, plan = SMALL, grid_plan(pictures, epsilon, level, SMALL, split)
+        longest = self._longest(plan)
         for _ in range(_REPLANS):
             grid = self.grid(plan)
             upper, lower = log_float(grid.upper(epsilon)), log_float(grid.lower(epsilon))

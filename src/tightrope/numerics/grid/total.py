@@ -28,6 +28,7 @@ from tightrope.numerics.balls import Ball, ball, lower_float, precision, upper_f
 from tightrope.numerics.grid.cells import UNIT, CellLaw, Floats
 from tightrope.numerics.grid.exponentials import EXP_ERROR, exponentials
 from tightrope.numerics.grid.fourier import Complexes, from_spectrum, mirrored, spectrum, transform_error
+from tightrope.numerics.grid.growths import growths
 from tightrope.numerics.grid.lattice_laws import Lattice, LatticeLaw, Places, greater_law, merged_law, split_law, uneven
 
 _TILTED = EXP_ERROR + 8 * UNIT  # of a mass times e^{tx}, with tx exact
@@ -87,8 +88,10 @@ class GridSum:
         reach = _FAR / (float(self._step) * max(float(plan.tilt), 1.0))
         numbers = np.arange(min(plan.length, math.floor(reach) + 1))
         falls = exponentials(np.asarray(-float(plan.tilt * self._step) * numbers))
-        self._falls = exponentials(np.asarray(-float(self._step) * numbers))
-        self._tails = [_tails(one[: numbers.size] * falls, self._falls) for one in sums]
+        self._narrow = self._step * plan.length <= 1  # then 1 − e^{−x} is nearly x: a difference of falls would lose it
+        factors = np.asarray(-float(self._step) * numbers)
+        factors = -growths(factors) if self._narrow else exponentials(factors)
+        self._tails = [_tails(one[: numbers.size] * falls, factors) for one in sums]
 
     def _side(self, laws: list[LatticeLaw], up: bool) -> _Side:
         """Tilted, rounded up or down, with ln S and the bounds of what is outside the window."""
@@ -210,7 +213,7 @@ class GridSum:
         side, copies, h = self.greater, sum(self._copies), self._step
         moved = Fraction(upper_float(side.offset)) + Fraction(upper_float(-self.lesser.offset))
         reach = (between + 5 * Fraction(copies - between, 2) + 2) * h + moved
-        tilted, _, sizes = self._tails[0]
+        tilted, _, sizes, _ = self._tails[0]
         first = max(math.floor((Fraction(epsilon) - reach) / h) - self._plan.start, 0)
         end = math.ceil((Fraction(epsilon) + reach) / h) + 1 - self._plan.start
         last = min(end, tilted.size - 1)
@@ -232,14 +235,15 @@ class GridSum:
         """Σ R·e^{−t(x−ε)}(1 − e^{ε−x−offset})₊ for the numbers R that were found: two sums from the end."""
         plan, x = self._plan, ball(Fraction(epsilon) - self._step * self._plan.start)
         first = math.floor((Fraction(epsilon) - Fraction(offset)) / self._step) + 1 - plan.start
-        tilted, both, sizes = self._tails[which]
+        tilted, both, sizes, others = self._tails[which]
         value = error = Ball(0)
         if first < tilted.size:
             first = max(first, 0)
-            less = (x - Ball(offset)).exp()
-            value = Ball(float(tilted[first])) - less * Ball(float(both[first]))
-            size = Ball(float(sizes[first])) * Ball(_SUMMED + 2 * plan.length * UNIT)
-            error = size * (1 + less * Ball(float(self._falls[first])))
+            # With d = 1 − e^{−(x − start)} the factor is (1 − less) + less·d, else it is 1 − less·e^{−(x − start)}.
+            own, less = (-(x - Ball(offset)).expm1() if self._narrow else Ball(1)), (x - Ball(offset)).exp()
+            value = own * Ball(float(tilted[first])) + less * Ball(float(both[first])) * (1 if self._narrow else -1)
+            size = abs(own) * Ball(float(sizes[first])) + less * Ball(float(others[first]))
+            error = size * Ball(_SUMMED + 2 * plan.length * UNIT)
         if tilted.size < plan.length:  # the sums that were cut add up to at most 1 before they are turned back
             error += (-ball(plan.tilt * self._step) * tilted.size).exp()
         return (ball(plan.tilt) * x).exp() * (value + error * _UNSURE)
@@ -254,9 +258,10 @@ class GridSum:
         return Ball(self._error) * squares.sqrt() * (t * abs(offset)).exp()
 
 
-def _tails(terms: Floats, falls: Floats) -> tuple[Floats, Floats, Floats]:
-    """From every place to the end: the sums of the terms, of the terms times ``falls``, and of the terms' sizes."""
-    return tuple(np.cumsum(one[::-1])[::-1] for one in (terms, terms * falls, np.abs(terms)))  # type: ignore[return-value]
+def _tails(terms: Floats, factors: Floats) -> list[Floats]:
+    """From every place to the end: the sums of the terms, of the terms times ``factors``, and of the sizes of both."""
+    turned = terms * factors
+    return [np.cumsum(one[::-1])[::-1] for one in (terms, turned, np.abs(terms), np.abs(turned))]
 
 
 def _checked(plan: GridPlan, parts: int) -> None:

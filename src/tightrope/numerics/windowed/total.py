@@ -86,7 +86,8 @@ class WindowedSum:
     def _reverse(self, x: float) -> float:
         """About ln of the call at x when a record is added; −∞ if nothing is seen."""
         law = self._floats[1]
-        return near_reverse_call(*law.samplers[0], x) if self.alone else saddle_call(law, x, adding=True)
+        found = near_reverse_call(*law.samplers[0], x) if self.alone else -math.inf
+        return found if found > -math.inf else saddle_call(law, x, adding=True)
 
     @searching
     def plan(self, x: float, log_call: float, slope: float, root: bool = False) -> WindowPlan:
@@ -121,8 +122,8 @@ class WindowedSum:
     @searching
     def rough_plan(self, x: float, level: float) -> WindowPlan:
         """A plan good enough to tell the call at x when a record is added from e^level."""
-        if self.alone:
-            apart = level - self._reverse(x)
+        apart = level - near_reverse_call(*self._floats[1].samplers[0], x) if self.alone else math.inf
+        if apart < math.inf:
             return window_plan(self._floats[1], (x, x), level, max(min(apart / 8, 0.1), _USUAL), adding=True)
         apart = self.estimate(x)[0] - self._reverse(x)  # rough, and alike in both
         try:
