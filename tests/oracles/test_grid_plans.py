@@ -10,9 +10,9 @@ from mpmath import mpf
 
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import lower_float, upper_float
+from tightrope.numerics.grid.grid_plan import GridPlan
 from tightrope.numerics.grid.lattice_laws import Lattice
 from tightrope.numerics.grid.search import GridDirection
-from tightrope.numerics.grid.total import GridPlan
 
 SEEDS = range(30)
 PLANS = 8

@@ -13,9 +13,10 @@ from mpmath import mpf
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, lower_float, upper_float
 from tightrope.numerics.grid.cells import Atom, Atoms, CellLaw
+from tightrope.numerics.grid.grid_plan import GridPlan
 from tightrope.numerics.grid.lattice_laws import Lattice, greater_law, merged_law, split_law, uneven
 from tightrope.numerics.grid.search import GridDirection
-from tightrope.numerics.grid.total import GridPlan, GridSum
+from tightrope.numerics.grid.total import GridSum
 from tightrope.numerics.real import Real, real
 
 

@@ -1,0 +1,70 @@
+"""Roots that windowed contours once missed: each is tight now, and another engine agrees with it."""
+
+from fractions import Fraction
+
+import pytest
+
+import tightrope as tr
+from tightrope.accounting.facts import fact
+from tightrope.curves.engines.contour_profile import contour_profile
+from tightrope.curves.engines.grid_profile import grid_profile
+from tightrope.curves.loss import Loss
+from tightrope.numerics.balls import Ball
+
+
+def gap(claim):
+    return (claim.upper - claim.lower) / claim.upper if claim.upper else 0.0
+
+
+@pytest.mark.parametrize(
+    ("text", "delta"),
+    [
+        # the period ended just below a root that moved by 0.3 %
+        ("gaussian(sigma=0.407).poisson(2.18e-5) * 622 + gaussian(sigma=1.8).poisson(0.016)", "4.99e-32"),
+        # secants fall beyond the top atom, where ln δ drops ever faster
+        ("laplace(scale=1.29) * 7 + gaussian(sigma=1.67).poisson(3.25e-5) * 1300", "3.97e-5"),
+    ],
+)
+def test_roots_that_secants_missed(text, delta):
+    m = tr.parse(text)
+    claim = tr.epsilon(m, delta=delta)
+    assert claim.witness["way"] == "windowed"
+    assert claim.tight
+    assert gap(claim) < 1e-9
+    other = grid_profile(fact(m, Loss).curve).epsilon(Fraction(delta))[0]
+    assert claim.lower <= other.upper
+    assert claim.upper >= other.lower
+
+
+def test_a_lesser_direction_that_the_lattice_does_not_see():
+    """Six million rare steps: adding a record costs 1 % less, which has to be seen; its contour says so, too."""
+    m = tr.parse("gaussian(sigma=14).poisson(1.03e-5) * 6494389")
+    claim = tr.epsilon(m, delta="3.67e-16")
+    assert claim.tight
+    assert gap(claim) < 1e-9
+    adding = contour_profile(fact(m, Loss).curve).sums[1]
+    plan = adding.plan(claim.upper)
+    value = adding.call(Ball(claim.upper), plan)
+    assert 0.985 < float(value.mid()) / 3.67e-16 < 0.995
+
+
+def test_delta_that_is_never_that_large():
+    m = tr.parse("gaussian(sigma=3.84).poisson(1.31e-5) * 1894 + gaussian(sigma=3.25).poisson(2.43e-5) * 32469")
+    claim = tr.epsilon(m, delta="0.0306")
+    assert (claim.lower, claim.upper) == (0.0, 0.0)
+    assert tr.delta(m, epsilon=0).upper < 0.0306
+
+
+@pytest.mark.parametrize(
+    ("sigma", "rate", "steps", "delta"),
+    [("1", "0.001", 1000, "1e-100"), ("1", "0.001", 100, "1e-300"), ("2", "0.004", 1000, "1e-300"),
+     ("0.6", "0.004", 100, "1e-300"), ("1", "0.01", 30, "1e-300")],
+)
+def test_far_out_tails_are_tight(sigma, rate, steps, delta):
+    """Here moments outgrow everything within a tenth of the tilt. The best Rényi bound is near, and above."""
+    m = tr.Gaussian(sigma).poisson(rate) * steps
+    claim = tr.epsilon(m, delta=delta)
+    assert claim.tight
+    assert gap(claim) < 1e-9
+    chernoff = next(row.value for row in tr.compare(m, delta=delta).rows if row.route == "rdp-optimal")
+    assert 0.9 * chernoff < claim.upper <= chernoff
