@@ -24,6 +24,7 @@ _SLACK = 0.03
 _NEARER = 1.5  # ratio of the places that are tried as a bound for those further out
 _SCALES = 3.0  # ratio of neighbours that one plan hardly serves
 _MOST = 40  # stretches of a witness
+_MOST_NODES = 20_000  # of a plan at all its places: a tenth of a second for each δ
 
 Place = tuple[float, float]  # y, and ln of the error that δ(y) may have
 Stretch = tuple[list[Place], Witness]
@@ -121,6 +122,8 @@ class SmoothSide:
                 if len(places) > 1 and self._tried(way, [places[len(places) // 2]], effort) is not None:
                     # only the stretch was too long
                     return self._stretches(places[:i], effort) + self._stretches(places[i:], effort)
+                continue
+            if len(places) * int(plan.get("count", 0)) > _MOST_NODES:
                 continue
             excesses = [self._excess(place, plan) for place in places]
             if max(excesses) < way.enough:
