@@ -14,6 +14,7 @@ from tightrope.accounting.routes import Route, exact_route, lower_losses, routes
 from tightrope.curves.composed_loss import loss_has_profile
 from tightrope.curves.loss import Loss
 from tightrope.curves.profile import Profile, Witness
+from tightrope.curves.ways import roughly
 from tightrope.errors import NotCertified
 from tightrope.mechanisms.base import Mechanism
 from tightrope.numerics.bound import Bound
@@ -154,7 +155,7 @@ def largest_lower(m: Mechanism, enclosed: Callable[[Profile], Bound], known: int
     """The largest cost of a mechanism that fits the description, or of a part of it (which the whole also reveals).
 
     The first ``known`` laws are passed over, as the exact route has already given up on them; and so are parts of a law
-    whose cost is known closely, since they cost less.
+    whose cost is known closely, since they cost less. Where all laws are bounds from below, a rough one will do.
     """
     best = 0.0
     settled: list[Loss] = []
@@ -162,7 +163,8 @@ def largest_lower(m: Mechanism, enclosed: Callable[[Profile], Bound], known: int
         if any(within(law, whole) for whole in settled):
             continue
         try:
-            found = enclosed(loss_has_profile(law))
+            profile = loss_has_profile(law)
+            found = enclosed(profile if known else roughly(profile))
         except NotCertified:
             continue
         best = max(best, found.lower)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TypeVar
 
@@ -15,6 +15,7 @@ from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.bound import Bound
 
 _WIDE, _NARROW = 1e-6, 1e-10  # relatively: what is wider, another way is tried for, too
+_ROUGH = 1e-4
 _MORE = 2
 
 Answer = TypeVar("Answer")
@@ -26,6 +27,7 @@ class Ways(Profile):
     """Profiles of one loss by name, the quickest first; each is built when it is wanted, and None if it cannot be."""
 
     ways: tuple[Way, ...]
+    wide: float = _WIDE
     _built: dict[str, Profile | None] = field(default_factory=dict)
 
     def _profile(self, name: str) -> Profile | None:
@@ -84,7 +86,7 @@ class Ways(Profile):
         for _, profile in self._profiles():
             left = [x for x, value in found.items() if value is None]
             for x, answer in zip(left, ask(profile, left) if left else [], strict=True):
-                if isinstance(answer, Ball) and profile.may_be_wide and _width(answer) > _WIDE:
+                if isinstance(answer, Ball) and profile.may_be_wide and _width(answer) > self.wide:
                     wide.setdefault(x, answer)
                 else:
                     found[x] = answer
@@ -97,8 +99,8 @@ class Ways(Profile):
     def _enough(self, name: str, width: float) -> bool:
         """Whether an answer is narrow: a contour is very narrow, or has met losses that a window would cut off."""
         if width <= _NARROW or name != "contour" or "windowed" not in dict(self.ways):
-            return width <= _WIDE
-        return width <= _WIDE and self._profile("windowed") is None
+            return width <= self.wide
+        return width <= self.wide and self._profile("windowed") is None
 
     def _best(
         self, ask: Callable[[Profile], tuple[Witness, Answer]], width: Callable[[Answer], float]
@@ -119,6 +121,11 @@ class Ways(Profile):
             raise failure
         _, witness, answer = min(found, key=lambda one: one[0])
         return witness, answer
+
+
+def roughly(profile: Profile) -> Profile:
+    """The same, where an end that is a little off will do."""
+    return replace(profile, wide=_ROUGH) if isinstance(profile, Ways) else profile
 
 
 def _width(value: Ball) -> float:
