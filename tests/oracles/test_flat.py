@@ -77,3 +77,42 @@ def test_a_leak_bounds_what_can_be_asked():
     assert total.root(with_leak - 1) == math.inf
     assert 0 < total.root(with_leak + 1) < math.inf
     assert total.root(0.0) == -math.inf
+
+
+def test_a_part_that_never_fades_has_no_flat_contour():
+    assert flat_profile(fact(tr.RandomizedResponse(epsilon=1) * 50, Loss).curve) is None
+
+
+def test_nothing_leaks_without_a_cut():
+    total = FlatSum(transforms(fact(tr.Gaussian(1).poisson(0.01) * 1000, Loss).curve.remove))
+    x = total.root(math.log(1e-6))
+    assert float(total.call(Ball(x), total.plan(x)).mid()) == pytest.approx(1e-6, rel=1e-6)
+
+
+class Slanted:
+    """A line whose call is e^{−2(x − shift)}, and that sees little of it."""
+
+    reach, eta = 0.0, 0.1
+
+    def __init__(self, shift):
+        self.shift = shift
+
+    def log_call(self, x):
+        return -2 * (x - self.shift), 1.0
+
+
+def test_the_search_moves_from_line_to_line_but_not_for_ever(monkeypatch):
+    total = FlatSum(transforms(fact(tr.Gaussian(1).poisson(0.01) * 1000, Loss).curve.remove))
+    asked = []
+
+    def line(x, _):
+        asked.append(x)
+        return Slanted(len(asked))
+
+    monkeypatch.setattr(total, "_new_line", line)
+    assert total.root(-8.0) == pytest.approx(8)  # 4 + the shift of the fourth line
+    assert asked[1:] == pytest.approx([5, 6, 7])
+    asked.clear()
+    monkeypatch.setattr(total, "_new_line", lambda x, _: asked.append(x) or Slanted(100))  # its period ends before
+    assert total.root(-8.0) == asked[0]
+    assert len(asked) == 1

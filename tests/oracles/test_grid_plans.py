@@ -12,7 +12,7 @@ from tightrope.errors import NotCertified
 from tightrope.numerics.balls import lower_float, upper_float
 from tightrope.numerics.grid.grid_plan import GridPlan
 from tightrope.numerics.grid.lattice_laws import Lattice
-from tightrope.numerics.grid.search import GridDirection
+from tightrope.numerics.grid.search import SMALL, GridDirection, Located
 
 SEEDS = range(30)
 PLANS = 8
@@ -100,3 +100,41 @@ def test_many_plans_are_answered():
             close += float(grid.upper(x)) - float(grid.lower(x)) < 0.5
     assert answered > 0.3 * PLANS * len(SEEDS)
     assert close > 0.1 * answered
+
+
+class Told(GridDirection):
+    """A direction whose grids say what the test wants: the share of the ends by length, and where the upper one is."""
+
+    def _solved(self, _, at, __, length, split=False):
+        step = Fraction(1, 8) if self.drift == 1 else Fraction(1, length)
+        plan = GridPlan((Lattice(step, -4, 4),), Fraction(1), -8, length, Fraction(2), Fraction(1, 2), split)
+        upper = at * self.drift
+        return Located(plan, upper * self.shares.get(length, 0.5), upper, at)
+
+
+def told(shares, drift=1.0):
+    found = Told(((normal(1), 1),))
+    object.__setattr__(found, "shares", shares)
+    object.__setattr__(found, "drift", drift)
+    return found
+
+
+def test_longer_grids_that_say_less_are_not_used():
+    found = told({SMALL: 0.9}).located(-5.0)
+    assert (found.plan.length, found.share) == (SMALL, pytest.approx(0.9))
+    found = told({SMALL: 0.9}, drift=1.01).located(-5.0)  # nor one for the ε of the first
+    assert (found.plan.length, found.share) == (SMALL, pytest.approx(0.9))
+    found = told({SMALL: 0.9, 8 * SMALL: 0.999}).located(-5.0)
+    assert (found.plan.length, found.share) == (8 * SMALL, pytest.approx(0.999))
+
+
+def test_a_search_that_does_not_settle_ends():
+    found = told({SMALL: 0.9}, drift=2.0).located(-5.0)
+    assert found.share == pytest.approx(0.9)
+
+
+def test_an_estimate_without_a_finer_step_is_the_last_one():
+    direction = told({SMALL: 0.9})
+    assert direction.estimated(-5.0) == direction.located(-5.0, longest=SMALL).upper
+    moved = told({SMALL: 0.9}, drift=1.001)
+    assert moved.estimated(-5.0) == pytest.approx(moved.located(-5.0, longest=SMALL).upper * 1.001, rel=1e-3)

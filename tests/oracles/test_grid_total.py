@@ -261,3 +261,51 @@ def test_one_step_on_both_sides(x, first, last):
         assert hockey_stick(greater_law(law, lattice), x) >= value * (1 - 1e-12)
         assert hockey_stick(merged_law(law, lattice, 1.0), x) <= value * (1 + 1e-12)
         assert hockey_stick(split_law(law, lattice), x) <= value * (1 + 1e-12) + math.tanh(1 / 32)
+
+
+def bernoulli_call(up, chance, down, copies, x):
+    """E[(1 − e^{x−L})₊] of a sum of two-point losses, one term after the other."""
+    losses = [k * up + (copies - k) * down for k in range(copies + 1)]
+    return sum(
+        mpf(math.comb(copies, k)) * mpf(chance) ** k * mpf(1 - chance) ** (copies - k) * (1 - mpf(math.e) ** (x - loss))
+        for k, loss in enumerate(losses)
+        if loss > x
+    )
+
+
+@pytest.mark.parametrize("copies", [2, 60])
+def test_what_splitting_adds_is_subtracted_and_had_to_be(copies):
+    """An atom half-way between points: in its cell the split law gives more than the law."""
+    up, chance, down = 72.5 / 256, 0.55, -0.25
+    law = atoms([str(up), str(down)], ["11/20", "9/20"])
+    lattice = Lattice(Fraction(1, 256), -80, 80)
+    plan = GridPlan((lattice,), Fraction(1, 2), -4096, 16384, Fraction(1), Fraction(0), split=True)
+    grid = GridSum([(law, copies)], plan)
+    passed = 0
+    sums = [k * up + (copies - k) * down for k in range(copies + 1)]
+    for x in [one + part / 1024 for one in sums if 0.02 < one < 5 for part in (-1, 0, 1)]:
+        delta = bernoulli_call(up, chance, down, copies, float(x))
+        low, high = ends(grid, float(x))
+        assert low <= delta * (1 + 1e-12) <= high * (1 + 2e-12)
+        added = mpf(upper_float(grid._added(float(x))))
+        passed += low > 0 and low + added > delta * (1 + 1e-9)
+    assert passed > 1
+    if copies > 2:  # away from the sums far less than if each step could move them by a whole step of the lattice
+        x = sums[33] + 30 / 256
+        every = grid._near(x, (copies + 2) * lattice.step, exact=False)
+        assert upper_float(grid._added(x)) < copies * math.tanh(1 / 1024) * float(every.mid()) / 20
+
+
+def test_masses_that_rounding_moves_up_are_known():
+    """The exact split of a law has at most ``missing`` more on each point than the greater law."""
+    law, lattice = normal(1), Lattice(Fraction(1, 64), -200, 200)
+    found = greater_law(law, lattice)
+    less = split_law(law, lattice)
+    assert found.missing is not None
+    assert (found.missing >= 0).all()
+    assert found.missing[-1] == 0
+    assert 0 < found.missing.sum() < 1e-10
+    assert (less.masses <= found.masses + found.missing).all()
+    near = greater_law(atoms(["0.5000000000001", "-0.5"], ["1/2", "1/2"]), Lattice(Fraction(1, 2), -4, 4))
+    assert 0 < near.missing[6] < 1e-12
+    assert near.missing.sum() == near.missing[6]

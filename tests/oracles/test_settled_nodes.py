@@ -11,7 +11,7 @@ from tightrope.numerics.balls import Ball, ball, precision
 from tightrope.numerics.transforms.block_sums import near_bound
 from tightrope.numerics.transforms.exchanged_discrete import ExchangedDiscreteNormalTransform
 from tightrope.numerics.transforms.sampled_laplace import SampledLaplaceTransform
-from tightrope.numerics.transforms.settled_nodes import Quadrature, settled_nodes
+from tightrope.numerics.transforms.settled_nodes import Quadrature, _low, settled_nodes
 from tightrope.numerics.transforms.symmetric_laplace import SymmetricLaplaceTransform
 
 F = Fraction
@@ -140,6 +140,13 @@ def test_what_is_not_low_is_not_said_to_be():
     assert not short.alive[15:25].any()
     far = found(10**6, -0.1, 0.5)  # a bound that holds from the start
     assert far.alive.sum() <= 10
+
+
+def test_near_the_axis_nothing_is_low():
+    rule = Quadrature([ball(F(1, 2)), ball(F(1, 2))], [ball(F(0)), ball(F(1))], Ball(0))
+    assert not _low(rule, F(1, 100), F(1), Ball("0.5"))
+    assert _low(rule, F(27, 10), F(3), Ball("0.5"))
+    assert _low(rule, F(3), F(3), Ball(0))  # of no nodes anything holds
 
 
 def test_few_copies_need_all_nodes():

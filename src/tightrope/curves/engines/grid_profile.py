@@ -22,9 +22,9 @@ from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, lower_float, precision, sharp, upper_float
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.exact import near
+from tightrope.numerics.grid.grid_plan import GridPlan
 from tightrope.numerics.grid.lattice_laws import Lattice
 from tightrope.numerics.grid.search import SMALL, GridDirection, falling_root, log_float
-from tightrope.numerics.grid.total import GridPlan
 from tightrope.numerics.real import Real, largest, total
 
 _STEPS = tuple(10.0**k for k in range(-11, -3))  # relative distances at which an end is proved

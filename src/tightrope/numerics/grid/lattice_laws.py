@@ -63,6 +63,7 @@ class LatticeLaw:
     offset: float
     infinite: float
     under_q: float = 0.0  # Q's mass where ``infinite`` is P's
+    missing: Floats | None = None  # at most what the exact split has more on each point
 
 
 def greater_law(law: CellLaw, lattice: Lattice) -> LatticeLaw:
@@ -71,7 +72,7 @@ def greater_law(law: CellLaw, lattice: Lattice) -> LatticeLaw:
     cells = law.cells(points)
     slack = _known(cells)
     with precision(80):
-        width = lower_float(-(-step).expm1())
+        width, wider = lower_float(-(-step).expm1()), upper_float(-(-step).expm1())
     p, q = cells.p_high[1:], cells.q_low[1:]
     # With the points moved by the slack the upper share is (p − e^{x−slack}·q)/(1 − e^{−step}); the step after the
     # last is ∞.
@@ -80,6 +81,11 @@ def greater_law(law: CellLaw, lattice: Lattice) -> LatticeLaw:
     up[:-1] *= (1 + 4 * UNIT) / width
     up = np.clip(up, 0.0, p)
     masses = (p - up) * (1 + 2 * UNIT)
+    # Rounding moves masses up; an exact split of losses that are brought into their cell may leave more on its lower
+    # point.
+    least = cells.p_low[1:] - exponentials(points) * cells.q_high[1:] * (1 + 2 * slack + _SAFE)
+    missing = (up - np.clip(least * ((1 - 8 * UNIT) / wider), 0.0, up)) * (1 + 8 * UNIT)
+    missing[-1] = 0.0  # what lies above the last point is not split
     masses[1:] += up[:-1]
     masses[0] += cells.p_high[0]
     beyond = Ball(float(up[-1]))
@@ -92,6 +98,8 @@ def greater_law(law: CellLaw, lattice: Lattice) -> LatticeLaw:
                 raise ArithmeticError("the place of an atom is not known")
             if rest <= 0 or float(rest.mid()) <= _ALMOST:
                 slack, share = max(slack, upper_float(rest.max(Ball(0)) * step)), Ball(1)
+                if lattice.first <= at < lattice.last:  # an exact split has at most rest·(1 + step) of it one point up
+                    missing[at + 1 - lattice.first] += upper_float(mass * rest.max(Ball(0)) * (1 + 2 * step))
             else:
                 share = (step * (1 - rest)).expm1() / step.expm1()
             if at >= lattice.last:  # between the last point and ∞
@@ -103,7 +111,7 @@ def greater_law(law: CellLaw, lattice: Lattice) -> LatticeLaw:
     with precision(80):
         infinite = upper_float(law.infinite().ball() + beyond)
     rounding = (8 + 2 * len(law.atoms())) * UNIT
-    return LatticeLaw(lattice.places(), masses * (1 + rounding), slack, infinite)
+    return LatticeLaw(lattice.places(), masses * (1 + rounding), slack, infinite, missing=missing)
 
 
 def _known(cells: Cells) -> float:
@@ -143,12 +151,12 @@ def split_law(law: CellLaw, lattice: Lattice) -> LatticeLaw:
             rest = place - at
             if at >= lattice.last:
                 above = (above[0] + mass, above[1] + mass * (-loss).exp())
+            if not lattice.first <= at < lattice.last:
                 continue
             slack = max(slack, upper_float((-rest).max(Ball(0)) * step))
             share = (step * (1 - rest.max(Ball(0)))).expm1() / step.expm1()
             for where, part in ((at, share), (at + 1, 1 - share)):
-                if where >= lattice.first:
-                    masses[where - lattice.first] += max(lower_float(mass * part), 0.0)
+                masses[where - lattice.first] += max(lower_float(mass * part), 0.0)
     with precision(80):
         infinite = lower_float(law.infinite().ball() + Ball(float(cells.p_low[-1])) + above[0])
         under_q = upper_float(Ball(float(cells.q_high[-1])) + above[1])

@@ -16,8 +16,8 @@ import numpy as np
 
 from tightrope.errors import NotCertified
 from tightrope.numerics.grid.cells import CellLaw, Floats
+from tightrope.numerics.grid.grid_plan import GridPlan
 from tightrope.numerics.grid.lattice_laws import Lattice
-from tightrope.numerics.grid.total import GridPlan
 
 _COARSE = 600
 _HIGHEST = 450.0
@@ -104,9 +104,9 @@ def grid_plan(pictures: Sequence[Picture], epsilon: float, level: float, length:
     total = np.sum(clipped, axis=0)
     height = total - _TILTS * epsilon - level  # ln of what a sum of 1 stands for, in δ
     reach = max(cap, epsilon) - min(lows)
-    norms = [one.log_norms(_TILTS, reach / length, low, cap) for one, low in zip(pictures, lows, strict=True)]
-    lost = math.log(_NOISE * sum(one.copies for one in pictures))
-    noise = height + _log_norms(_TILTS, reach / length) + np.max(norms, axis=0) + lost
+    norms = [one.log_norms(_RISING, reach / length, low, cap) for one, low in zip(pictures, lows, strict=True)]
+    noise = height + math.log(_NOISE * sum(one.copies for one in pictures))
+    noise[-_RISING.size :] += _log_norms(_RISING, reach / length) + np.max(norms, axis=0)
     positive = (_TILTS > 0) & (_TILTS * max(cap, 1e-300) < _STEEP)
     most = math.log(_BEARABLE * min(max(best * epsilon, _LEFT), 1.0))  # ε is off by noise/(−dln δ/dε)
     bearable = np.flatnonzero((noise <= max(most, float(noise[positive].min()) + 0.7)) & positive)
@@ -148,8 +148,7 @@ def _cap(pictures: Sequence[Picture], epsilon: float, level: float) -> float:
 
 def _log_norms(tilts: Floats, step: float) -> Floats:
     """ln of the Euclidean norm of e^{−td}(1 − e^{−d}) over the points d > 0 (``GridSum``)."""
-    t = np.maximum(tilts, 1e-300)
-    return np.asarray(-0.5 * np.log(2 * t * (2 * t + 1) * (t + 1) * step))
+    return np.asarray(-0.5 * np.log(2 * tilts * (2 * tilts + 1) * (tilts + 1) * step))
 
 
 @dataclass(frozen=True)

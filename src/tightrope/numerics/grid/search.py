@@ -15,8 +15,9 @@ from functools import cached_property
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.grid.cells import CellLaw
+from tightrope.numerics.grid.grid_plan import LONGEST, GridPlan
 from tightrope.numerics.grid.plan import Picture, grid_plan, picture, rough_epsilon, rough_level
-from tightrope.numerics.grid.total import LONGEST, GridPlan, GridSum
+from tightrope.numerics.grid.total import GridSum
 
 SMALL, _COARSE = 2**12, 2**14
 _GOAL = 5e-7  # relative distance of the ends of ε that is aimed at

@@ -28,30 +28,16 @@ from tightrope.numerics.balls import Ball, ball, lower_float, precision, upper_f
 from tightrope.numerics.grid.cells import UNIT, CellLaw, Floats
 from tightrope.numerics.grid.exponentials import EXP_ERROR, exponentials
 from tightrope.numerics.grid.fourier import Complexes, from_spectrum, mirrored, spectrum, transform_error
+from tightrope.numerics.grid.grid_plan import GridPlan, check_plan
 from tightrope.numerics.grid.growths import growths
-from tightrope.numerics.grid.lattice_laws import Lattice, LatticeLaw, Places, greater_law, merged_law, split_law, uneven
+from tightrope.numerics.grid.lattice_laws import LatticeLaw, Places, greater_law, merged_law, split_law, uneven
 
 _TILTED = EXP_ERROR + 8 * UNIT  # of a mass times e^{tx}, with tx exact
 _SUMMED = 3 * EXP_ERROR + 2600 * UNIT  # of a term: products, and two exponentials of rounded exponents up to 590
 _UNSURE = Ball(0).union(Ball(1)) - Ball(0).union(Ball(1))  # [−1, 1]
-LONGEST = 2**19
-_SMALLEST, _LARGEST = Fraction(1, 2**200), Fraction(2**200)  # steps and tilts: none is lost in floats
 _LEAST = 1e-280  # of a law after tilting: beside it, what falls below the normal floats is nothing
 _TINY = 1e-300  # more than all of a law that falls below the normal floats
 _FAR = 590.0  # exponents beyond this are cut
-
-
-@dataclass(frozen=True)
-class GridPlan:
-    """All that floats choose: the lattice of each law, the tilt, the window of sums, the tilts of two bounds."""
-
-    lattices: tuple[Lattice, ...]
-    tilt: Fraction
-    start: int  # the window of sums is step·J for start ≤ J < start + length
-    length: int
-    above: Fraction  # a tilt larger than ``tilt``
-    below: Fraction  # a smaller one
-    split: bool = False  # atoms between points: split as in the greater law, less what that adds; else merged
 
 
 @dataclass(frozen=True)
@@ -66,13 +52,14 @@ class _Side:
     offset: Ball
     infinite: Ball
     under_q: Ball
+    missing: Ball  # ln of 1 and what exact splits have more, after tilting: Σ k·ln(1 + η)
 
 
 class GridSum:
     """The product of laws, each with its number of copies, on one plan."""
 
     def __init__(self, parts: Sequence[tuple[CellLaw, int]], plan: GridPlan) -> None:
-        _checked(plan, len(parts))
+        check_plan(plan, len(parts))
         self._plan, self._step = plan, plan.lattices[0].step
         self._copies = [copies for _, copies in parts]
         tilt = float(plan.tilt)
@@ -98,7 +85,7 @@ class GridSum:
         plan, sign = self._plan, 1 if up else -1
         rounded, norms = [], []
         with precision(100):
-            scale = offset = whole = extra = none_p = none_q = Ball(0)
+            scale = offset = whole = extra = none_p = none_q = missing = Ball(0)
             moments = [Ball(0), Ball(0)]
             lowest = highest = 0
             for law, copies in zip(laws, self._copies, strict=True):
@@ -111,6 +98,10 @@ class GridSum:
                 numbers = heights / total * (1 + sign * (_TILTED + 4 * UNIT))
                 rounded.append((law.places % plan.length, numbers))
                 norms.append(math.sqrt(float((numbers * numbers).sum())) * (1 + points.size * UNIT))
+                if law.missing is not None:
+                    more = float((law.missing * exponentials(points * float(plan.tilt))).sum())
+                    more = more * (1 + (points.size + 20) * UNIT + _TILTED) + _TINY
+                    missing += copies * (Ball(more) / Ball(total)).log1p()
                 scale += copies * Ball(total).log()
                 offset += copies * Ball(law.offset)
                 finite = Ball(float(law.masses.sum()) * (1 + sign * (points.size + 8) * UNIT))
@@ -134,7 +125,7 @@ class GridSum:
             infinite = whole.exp() * extra.expm1() if up else -none_p.expm1()
             under_q = -none_q.expm1()
             under_q = under_q if under_q.is_finite() else Ball(1)  # all of a law is above its points
-            return _Side(rounded, scale, max(norms), outside_above, outside_below, offset, infinite, under_q)
+            return _Side(rounded, scale, max(norms), outside_above, outside_below, offset, infinite, under_q, missing)
 
     def _convolved(self) -> tuple[tuple[Floats, Floats], float]:
         """The circular convolution of all copies, both laws at once, and the Euclidean norm of its error.
@@ -202,17 +193,30 @@ class GridSum:
         """At least what splitting adds to δ.
 
         Split one step after the other. Splitting a loss l adds to (1 − e^{z−l})₊ only if z lies in the cell of l, and
-        there at most tanh(h/4). So a step adds at most tanh(h/4) times the chance that the sum, of which some steps are
-        split and some are not, is within h of ε. The greater law's loss of the same outcome differs by at most h, and
-        from that of a merged cell by at most 5h/2, up to the offsets; of what is merged at the last point, a share
-        below 1 − e^{−h/2} is certain loss there.
+        there at most tanh(h/4). So a step adds at most tanh(h/4) times the chance that the sum H, of which some steps
+        are split and some are not, is within h of ε. With all steps split it is H + X_1 + X_2 + …, where X_i of the
+        same outcome has a range of length h and E[e^{−X_i}] = 1, so that 0 ≤ E[X_i] ≤ h²/8 (Jensen, Hoeffding's lemma).
+        Given H, Σ X_i leaves its mean by more than r with a chance of at most 2e^{−2r²/kh²} ≤ 0.178 for r = 1.1√k·h:
+        the chance of H is at most 1/0.822 that of H + Σ X_i to be so much further from ε. Or each step counts with h.
+        Steps of other laws, whose cells are merged, are moved by at most 5h/2, up to the offsets; of what is merged at
+        the last point, a share below 1 − e^{−h/2} is certain loss there.
         """
         between = sum(copies for copies, split in zip(self._copies, self._split, strict=True) if split)
         if not between:
             return Ball(0)
-        side, copies, h = self.greater, sum(self._copies), self._step
-        moved = Fraction(upper_float(side.offset)) + Fraction(upper_float(-self.lesser.offset))
-        reach = (between + 5 * Fraction(copies - between, 2) + 2) * h + moved
+        copies, h = sum(self._copies), self._step
+        moved = Fraction(upper_float(self.greater.offset)) + Fraction(upper_float(-self.lesser.offset))
+        others = (5 * Fraction(copies - between, 2) + 2) * h + moved
+        spread = Fraction(math.isqrt(121 * between) + 1, 10) * h + between * h * h / 8
+        near = self._near(epsilon, others + between * h, exact=False)
+        if spread < between * h:
+            near = near.upper().min((ball(Fraction(61, 50)) * self._near(epsilon, others + spread, exact=True)).upper())
+        near *= (copies * ball(h) + ball(moved)).exp()
+        return between * (ball(h) / 4).tanh() * near.max(Ball(0)).min(Ball(1))
+
+    def _near(self, epsilon: float, reach: Fraction, exact: bool) -> Ball:
+        """At least the greater law's chance to be within ``reach`` of ε; ``exact``: or that of exact splits."""
+        side, h, tilt = self.greater, self._step, ball(self._plan.tilt)
         tilted, _, sizes, _ = self._tails[0]
         first = max(math.floor((Fraction(epsilon) - reach) / h) - self._plan.start, 0)
         end = math.ceil((Fraction(epsilon) + reach) / h) + 1 - self._plan.start
@@ -221,15 +225,16 @@ class GridSum:
             return Ball(1)
         size = Ball(float(sizes[first])) * Ball(_SUMMED + 2 * self._plan.length * UNIT)
         most = Ball(float(tilted[first])) - Ball(float(tilted[last])) + 2 * size
-        x = ball(h * (self._plan.start + first)) * ball(self._plan.tilt)  # every factor in the window is at most e^−x
+        x = ball(h * (self._plan.start + first)) * tilt  # every factor in the window is at most e^−x
         noise = Ball(self._error) * Ball(last - first + 1).sqrt() * (-x).exp()
-        lowest = ball(h * self._plan.start) * ball(self._plan.tilt)
+        lowest = ball(h * self._plan.start) * tilt
         # Sums outside the window: those below are above ε − reach; all from ``last`` on are at most 1 after tilting.
-        below = side.outside_below * (ball(self._plan.tilt) * ball(reach - Fraction(epsilon))).exp()
-        above = (-ball(self._plan.tilt) * ball(h * (self._plan.start + last))).exp()
-        outside = (below if first == 0 else Ball(0)) + (above if last < end else Ball(0))
-        near = (side.scale + copies * ball(h) + ball(moved)).exp() * ((-lowest).exp() * most + noise + outside)
-        return between * (ball(h) / 4).tanh() * near.max(Ball(0)).min(Ball(1))
+        highest = (tilt * ball(reach - Fraction(epsilon))).exp()
+        above = (-tilt * ball(h * (self._plan.start + last))).exp()
+        outside = (side.outside_below * highest if first == 0 else Ball(0)) + (above if last < end else Ball(0))
+        if exact:
+            outside += side.missing.expm1() * highest
+        return side.scale.exp() * ((-lowest).exp() * most + noise + outside)
 
     def _call(self, which: int, epsilon: float, offset: float) -> Ball:
         """Σ R·e^{−t(x−ε)}(1 − e^{ε−x−offset})₊ for the numbers R that were found: two sums from the end."""
@@ -262,28 +267,6 @@ def _tails(terms: Floats, factors: Floats) -> list[Floats]:
     """From every place to the end: the sums of the terms, of the terms times ``factors``, and of the sizes of both."""
     turned = terms * factors
     return [np.cumsum(one[::-1])[::-1] for one in (terms, turned, np.abs(terms), np.abs(turned))]
-
-
-def _checked(plan: GridPlan, parts: int) -> None:
-    """What the proofs above assume of a plan."""
-    step = plan.lattices[0].step if plan.lattices else Fraction(0)
-    fits = len(plan.lattices) == parts and all(
-        lattice.step == step and 0 <= lattice.last - lattice.first < plan.length for lattice in plan.lattices
-    )
-    short = all(x.denominator & (x.denominator - 1) == 0 for x in (step, plan.tilt))
-    # Points, and the tilt times a point, are floats without rounding.
-    bits = max((max(abs(lat.first), abs(lat.last)).bit_length() for lat in plan.lattices), default=0)
-    short = short and bits + _bits(step) + _bits(plan.tilt) <= 53
-    short = short and all(_SMALLEST <= x <= _LARGEST for x in (step, plan.tilt))
-    window = abs(plan.start) + plan.length < 2**30
-    power = 2 <= plan.length <= LONGEST and plan.length & (plan.length - 1) == 0
-    if not (fits and short and window and power and plan.below < plan.tilt < plan.above):
-        raise NotCertified("a grid of losses", "its plan does not fit")
-
-
-def _bits(x: Fraction) -> int:
-    """Of a dyadic number."""
-    return (x.numerator // (x.numerator & -x.numerator)).bit_length() if x else 0
 
 
 def _norm(numbers: Complexes) -> float:
