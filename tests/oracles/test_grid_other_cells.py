@@ -217,9 +217,11 @@ def test_edges_far_from_a_piece_have_empty_cells():
     far = law.cells(np.concatenate([[-40.0, -3.0], edges, [0.5, 7.0]]))
     for one, other in ((near.p_low, far.p_low), (near.p_high, far.p_high), (near.q_low, far.q_low)):
         assert np.array_equal(other[2:-2], one)
-        assert not other[:2].any() and not other[-2:].any()
+        assert not other[:2].any()
+        assert not other[-2:].any()
     outside = law.cells(np.array([3.0, 4.0]))
-    assert outside.p_high[1:].tolist() == [0.0, 0.0] and outside.p_low[0] > 0.3
+    assert outside.p_high[1:].tolist() == [0.0, 0.0]
+    assert outside.p_low[0] > 0.3
 
 
 def test_growths_keep_their_error():
