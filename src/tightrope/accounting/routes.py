@@ -210,7 +210,7 @@ def lower_losses(m: Mechanism) -> Iterator[tuple[Loss, tuple[Step, ...]]]:
             tuple(_counted(s, n) for _, n, steps in easy for s in steps),
         )
     for law, n, steps in parts:
-        if not _easy(law) and n > 1 and len(parts) > 1:
+        if (n > 1 or _easy(law)) and len(parts) > 1:
             yield loss_composes([(law, n)]), tuple(_counted(s, n) for s in steps)
         if not _easy(law) and (n > 1 or len(parts) > 1):
             yield law, steps
