@@ -57,7 +57,8 @@ class Picture:
             exponents = np.log(self.masses) + tilts[:, None] * losses
         shares = np.exp(exponents - exponents.max(axis=1)[:, None])
         shares /= shares.sum(axis=1)[:, None]
-        alone = step / np.maximum(np.gradient(self.losses), step) * (self.losses != 0)  # of a point, of a coarse cell
+        gaps = np.gradient(self.losses) if self.losses.size > 1 else np.zeros(1)
+        alone = step / np.maximum(gaps, step) * (self.losses != 0)  # of a point, of a coarse cell
         return np.asarray(np.log((shares * shares * alone).sum(axis=1) + 1e-300) / 2)
 
 
