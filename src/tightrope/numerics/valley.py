@@ -10,7 +10,7 @@ from tightrope.numerics.balls import Ball, upper_float
 __all__ = ["chord_bound", "valley"]
 
 _GOLDEN = (math.sqrt(5) - 1) / 2
-_NEAR, _NEAREST = 1e-10, 1e-17  # how near, relatively and at least
+_NEAR, _NEAREST = 1e-13, 1e-17  # how near, relatively and at least
 _MOST = 120
 
 
