@@ -93,7 +93,8 @@ def _size(curve: Any) -> float:
 
 
 def _float(x: Real) -> float:
-    return float(x.ball().mid())
+    with precision(80):
+        return float(x.ball().mid())
 
 
 def sharpen_renyi(known: Facts) -> None:

@@ -50,11 +50,11 @@ class ContourSum(LossSum):
 
     def _line_at(self, x: float) -> FloatLine | None:
         """A float line that is good at x: the last one, or a new one at the saddle."""
-        if self._line is not None and abs(x - self._line.x) <= self._line.reach / 3:
-            return self._line
+        line = self._line  # another thread may replace it
+        if line is not None and abs(x - line.x) <= line.reach / 3:
+            return line
         guess = self._saddles.chernoff(x)[0] - 2.5
         tilt = self._saddles.tilt(x, guess, _FLOAT_NATS, _FLOAT_LOST)
-        line = self._line
         if line is None or not line.serves(tilt, x):
             line = float_line(self._parts, self._saddles, tilt, x, guess)
             self._line = line
@@ -186,7 +186,7 @@ class ContourSum(LossSum):
         """
         first = self._misses(x, log_target, plan)
         line, short_of = self._line, abs(first)
-        if line is not None and short_of < _GOOD:
+        if line is not None and short_of < _GOOD and abs(x - line.x) <= line.reach:  # another thread's may be elsewhere
             near = x + 1e-4 / line.t
             slope = (line.log_call(near)[0] - line.log_call(x)[0]) / (near - x)
         else:

@@ -125,7 +125,8 @@ def uneven(law: CellLaw, lattice: Lattice) -> bool:
     """Whether the law has atoms between the points."""
     if law.scattered:
         return True
-    places = [float((atom.loss.ball() / ball(lattice.step)).mid()) for atom in law.atoms()]
+    with precision(80):
+        places = [float((atom.loss.ball() / ball(lattice.step)).mid()) for atom in law.atoms()]
     return any(abs(place - round(place)) > _SNAP for place in places if lattice.first < place < lattice.last)
 
 
@@ -224,8 +225,10 @@ def _atoms(law: CellLaw, lattice: Lattice, p: Floats, tilt: float) -> tuple[Floa
     masses, worst, above = np.zeros(lattice.last - lattice.first + 1), 0.0, (Ball(0), Ball(0))
     if not found:
         return masses, worst, above
-    losses = np.array([float(atom.loss.ball().mid()) for atom in found])
-    weights = np.array([float(atom.mass.ball().mid()) for atom in found]) * np.exp(np.clip(tilt * losses, -600, 600))
+    with precision(80):
+        losses = np.array([float(atom.loss.ball().mid()) for atom in found])
+        heights = np.array([float(atom.mass.ball().mid()) for atom in found])
+    weights = heights * np.exp(np.clip(tilt * losses, -600, 600))
     whole = float(weights.sum() + (p * np.exp(np.clip(tilt * lattice.points(), -600.0, 600.0))).sum())
     for atom, weight in zip(found, weights, strict=True):
         with precision(80):

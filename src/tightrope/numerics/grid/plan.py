@@ -15,6 +15,7 @@ from fractions import Fraction
 import numpy as np
 
 from tightrope.errors import NotCertified
+from tightrope.numerics.balls import precision
 from tightrope.numerics.grid.cells import CellLaw, Floats
 from tightrope.numerics.grid.grid_plan import GridPlan
 from tightrope.numerics.grid.lattice_laws import Lattice
@@ -74,7 +75,8 @@ def picture(law: CellLaw, copies: int) -> Picture:
     # Rounding hides the loss of tiny cells.
     losses = np.clip(np.log(p[some] / q[some]), middle - spread, middle + spread)
     atoms = law.atoms()
-    known = tuple((float(atom.loss.ball().mid()), float(atom.mass.ball().mid())) for atom in atoms)
+    with precision(80):
+        known = tuple((float(atom.loss.ball().mid()), float(atom.mass.ball().mid())) for atom in atoms)
     losses = np.concatenate([losses, [loss for loss, _ in known]])
     masses = np.concatenate([p[some], [mass for _, mass in known]])
     order = np.argsort(losses, kind="stable")

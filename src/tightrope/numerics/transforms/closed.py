@@ -24,7 +24,8 @@ class NormalTransform(Transform):
 
     def __init__(self, mu_squared: Real) -> None:
         self._square = mu_squared
-        self._float = float(mu_squared.ball().mid())
+        with precision(80):  # another thread's would do, but not so well
+            self._float = float(mu_squared.ball().mid())
 
     def reverse_mass(self) -> Ball:
         """1."""
