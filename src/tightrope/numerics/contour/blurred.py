@@ -71,10 +71,9 @@ class BlurredSum(LossSum):
     @searching
     def root(self, log_target: float) -> float:
         """About the x with ln call(x) = log_target; ∞ if the mass at ∞ is as large as that."""
-        if self._log_infinite >= log_target:
+        log_target = self._for_finite(log_target)
+        if log_target == -math.inf:
             return math.inf
-        if self._log_infinite > -math.inf:
-            log_target += math.log1p(-math.exp(self._log_infinite - log_target))
         if log_target >= self._saddles.log_mass:
             return -math.inf
         x, t = self._saddles.saddle_root(log_target)

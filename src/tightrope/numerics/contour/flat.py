@@ -77,17 +77,17 @@ class FlatSum(ContourSum):
 
     def _line_at(self, x: float) -> FloatLine | None:
         """The last line if it sees the call at x: flat ones see far."""
-        if self._line is None or not self._line.log_call(x)[1] < _GOOD:
-            self._line = self._new_line(x, self._saddles.chernoff(x)[0] - 2.5)
-        return self._line
+        line = self._line  # another thread may replace it
+        if line is None or not line.log_call(x)[1] < _GOOD:
+            line = self._line = self._new_line(x, self._saddles.chernoff(x)[0] - 2.5)
+        return line
 
     @searching
     def root(self, log_target: float) -> float:
         """About the x with ln call(x) = log_target; ∞ if the mass at ∞ is as large as that."""
-        if self._log_infinite >= log_target:
+        log_target = self._for_finite(log_target)
+        if log_target == -math.inf:
             return math.inf
-        if self._log_infinite > -math.inf:
-            log_target += math.log1p(-math.exp(self._log_infinite - log_target))
         if log_target >= self._saddles.log_mass:
             return -math.inf
         deviation = math.sqrt(self._saddles.tilts(_TILTS[0]).curvature)

@@ -45,6 +45,12 @@ class LossSum:
             total += (-mass).log1p() * copies
         return -total.expm1()
 
+    def _for_finite(self, log_target: float) -> float:
+        """About ln of what the mass at ∞ leaves of e^log_target for finite losses; −∞ if that is nothing."""
+        if self._log_infinite >= log_target:
+            return -math.inf
+        return log_target + math.log1p(-math.exp(self._log_infinite - log_target))
+
     @searching
     def chernoff(self, x: float, enough: float = -math.inf) -> tuple[float, float]:
         """About ln of the least Chernoff bound c(t)e^{K(t)−tx} of the finite part, or of one below ``enough``, and its
