@@ -14,7 +14,7 @@ from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, lower_float, upper_float
 from tightrope.numerics.grid.cells import Atom, Atoms, CellLaw
 from tightrope.numerics.grid.grid_plan import GridPlan
-from tightrope.numerics.grid.lattice_laws import Lattice, greater_law, merged_law, split_law, uneven
+from tightrope.numerics.grid.lattice_laws import Lattice, greater_law, merged_law, on_points, split_law
 from tightrope.numerics.grid.search import GridDirection
 from tightrope.numerics.grid.total import GridSum
 from tightrope.numerics.real import Real, real
@@ -220,15 +220,12 @@ def test_an_atom_whose_place_is_not_known_is_refused():
         GridDirection(((law, 2),)).grid(PLAN)
 
 
-def test_which_laws_are_split():
-    class Everywhere(Atoms):
-        scattered = True
-
+def test_which_laws_are_on_points():
     lattice = Lattice(Fraction(1, 8), -8, 8)
-    assert not uneven(atoms(["1/2", "-1/4"], ["1/2", "1/2"]), lattice)
-    assert not uneven(atoms(["0.5001", "7.77", "-3.33"], ["1/2", "1/4", "1/4"]), lattice)  # near a point, or outside
-    assert uneven(atoms(["0.55"], [1]), lattice)
-    assert uneven(Everywhere(atoms(["1/2"], [1]).listed), lattice)
+    assert on_points(atoms(["1/2", "-1/4"], ["1/2", "1/2"]), lattice)
+    assert on_points(atoms(["1/2", "7.77", "-3.33"], ["1/2", "1/4", "1/4"]), lattice)  # others are beyond
+    assert not on_points(atoms(["0.5001"], [1]), lattice)
+    assert not on_points(normal(1), lattice)
 
 
 def hockey_stick(law, x):

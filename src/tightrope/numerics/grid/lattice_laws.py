@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tightrope.numerics.balls import Ball, ball, lower_float, precision, upper_float
-from tightrope.numerics.grid.cells import UNIT, CellLaw, Cells, Floats
+from tightrope.numerics.grid.cells import UNIT, Atoms, CellLaw, Cells, Floats
 from tightrope.numerics.grid.exponentials import EXP_ERROR, exponentials
 
 Places: TypeAlias = NDArray[np.int64]
@@ -121,13 +121,13 @@ def _known(cells: Cells) -> float:
     return cells.slack
 
 
-def uneven(law: CellLaw, lattice: Lattice) -> bool:
-    """Whether the law has atoms between the points."""
-    if law.scattered:
-        return True
+def on_points(law: CellLaw, lattice: Lattice) -> bool:
+    """Whether the law has nothing but atoms on points, or beyond them."""
+    if not isinstance(law, Atoms):
+        return False
     with precision(80):
-        places = [float((atom.loss.ball() / ball(lattice.step)).mid()) for atom in law.atoms()]
-    return any(abs(place - round(place)) > _SNAP for place in places if lattice.first < place < lattice.last)
+        places = [float((atom.loss.ball() / ball(lattice.step)).mid()) for atom in law.listed]
+    return all(abs(place - round(place)) <= _ALMOST for place in places if lattice.first < place < lattice.last)
 
 
 def split_law(law: CellLaw, lattice: Lattice) -> LatticeLaw:

@@ -30,7 +30,8 @@ from tightrope.numerics.grid.exponentials import EXP_ERROR, exponentials
 from tightrope.numerics.grid.fourier import Complexes, from_spectrum, mirrored, spectrum, transform_error
 from tightrope.numerics.grid.grid_plan import GridPlan, check_plan
 from tightrope.numerics.grid.growths import growths
-from tightrope.numerics.grid.lattice_laws import LatticeLaw, Places, greater_law, merged_law, split_law, uneven
+from tightrope.numerics.grid.lattice_laws import LatticeLaw, Places, greater_law, merged_law, on_points, split_law
+from tightrope.numerics.grid.splitting import layers
 
 _TILTED = EXP_ERROR + 8 * UNIT  # of a mass times e^{tx}, with tx exact
 _SUMMED = 3 * EXP_ERROR + 2600 * UNIT  # of a term: products, and two exponentials of rounded exponents up to 590
@@ -64,7 +65,10 @@ class GridSum:
         self._copies = [copies for _, copies in parts]
         tilt = float(plan.tilt)
         greater = [greater_law(law, lat) for (law, _), lat in zip(parts, plan.lattices, strict=True)]
-        self._split = [plan.split and uneven(law, lat) for (law, _), lat in zip(parts, plan.lattices, strict=True)]
+        both = zip(parts, plan.lattices, strict=True)
+        self._split = [plan.split and not on_points(law, lattice) for (law, _), lattice in both]
+        between = sum(copies for copies, split in zip(self._copies, self._split, strict=True) if split)
+        self._layers = layers(between, self._step) if between > 1 else None
         lesser = [
             split_law(law, lattice) if split else merged_law(law, lattice, tilt)
             for (law, _), lattice, split in zip(parts, plan.lattices, self._split, strict=True)
@@ -190,29 +194,23 @@ class GridSum:
             return (high.max(Ball(0)) + value.max(Ball(0))).lower().max(Ball(0))
 
     def _added(self, epsilon: float) -> Ball:
-        """At least what splitting adds to δ.
+        """At least what splitting adds to δ: ``splitting.py``; or each step adds at most tanh(h/4), and only if the sum
+        of all is within h of ε, and each is moved by at most h.
 
-        Split one step after the other. Splitting a loss l adds to (1 − e^{z−l})₊ only if z lies in the cell of l, and
-        there at most tanh(h/4). So a step adds at most tanh(h/4) times the chance that the sum H, of which some steps
-        are split and some are not, is within h of ε. With all steps split it is H + X_1 + X_2 + …, where X_i of the
-        same outcome has a range of length h and E[e^{−X_i}] = 1, so that 0 ≤ E[X_i] ≤ h²/8 (Jensen, Hoeffding's lemma).
-        Given H, Σ X_i leaves its mean by more than r with a chance of at most 2e^{−2r²/kh²} ≤ 0.178 for r = 1.1√k·h:
-        the chance of H is at most 1/0.822 that of H + Σ X_i to be so much further from ε. Or each step counts with h.
-        Steps of other laws, whose cells are merged, are moved by at most 5h/2, up to the offsets; of what is merged at
-        the last point, a share below 1 − e^{−h/2} is certain loss there.
+        The other laws have their losses on points, up to the offsets; of a loss at the last point, a share below
+        1 − e^{−offset} is certain loss there. Rounding moves a sum by at most its offsets, too.
         """
         between = sum(copies for copies, split in zip(self._copies, self._split, strict=True) if split)
         if not between:
             return Ball(0)
-        copies, h = sum(self._copies), self._step
-        moved = Fraction(upper_float(self.greater.offset)) + Fraction(upper_float(-self.lesser.offset))
-        others = (5 * Fraction(copies - between, 2) + 2) * h + moved
-        spread = Fraction(math.isqrt(121 * between) + 1, 10) * h + between * h * h / 8
-        near = self._near(epsilon, others + between * h, exact=False)
-        if spread < between * h:
-            near = near.upper().min((ball(Fraction(61, 50)) * self._near(epsilon, others + spread, exact=True)).upper())
-        near *= (copies * ball(h) + ball(moved)).exp()
-        return between * (ball(h) / 4).tanh() * near.max(Ball(0)).min(Ball(1))
+        h, copies = self._step, sum(self._copies)
+        moved = Fraction(upper_float(self.greater.offset)) + Fraction(upper_float(-self.lesser.offset)) + 2 * h
+        added = between * (ball(h) / 4).tanh() * self._near(epsilon, moved + between * h, exact=False)
+        if self._layers is not None:
+            parts = zip(self._layers.heights, self._layers.reaches, strict=True)
+            near = [height * self._near(epsilon, reach + moved, exact=True) for height, reach in parts]
+            added = added.upper().min((sum(near, self._layers.rest)).upper())
+        return added * (copies * ball(h) + ball(moved)).exp()
 
     def _near(self, epsilon: float, reach: Fraction, exact: bool) -> Ball:
         """At least the greater law's chance to be within ``reach`` of ε; ``exact``: or that of exact splits."""
