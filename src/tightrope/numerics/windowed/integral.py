@@ -4,10 +4,10 @@ Every sampled step is LOW, MIDDLE or HIGH (``law``), with borders of its own for
 fixed and call(x) = E[(1 − e^{x−L})₊], the paths fall into three kinds, each with a call ≥ 0, and the calls add:
 
     some step HIGH         P_H − e^x Q_H ≤ call ≤ min(P_H, P_H − e^x Q_H + Σ_j c(v−1)e^{vx}·k_j·H_j(−v)M(−v)/M_j(−v))
-    no HIGH, some MIDDLE   the contour integral of F(s) = [Π(l_j + m_j)^{k_j} − Πm_j^{k_j}]·ΠM_i(s)^{n_i}
-    all LOW                0 ≤ call ≤ c(t')Πm_j(t')^{k_j}ΠM_i(t')^{n_i} e^{−t'x}, t' > 0
+    no HIGH, some MIDDLE   the contour integral of F(s) = [Π(m_j + l_j)^{k_j} − Πl_j^{k_j}]·ΠM_i(s)^{n_i}
+    all LOW                0 ≤ call ≤ c(t')Πl_j(t')^{k_j}ΠM_i(t')^{n_i} e^{−t'x}, t' > 0
 
-where v > 1; m_j, l_j, H_j are the moments of the pieces, ∫φ W w^{s+1}, M_i the transforms of the other parts, M that
+where v > 1; l_j, m_j, H_j are the moments of the pieces, ∫φ W w^{s+1}, M_i the transforms of the other parts, M that
 of all; the call of paths with a step beyond a cut, or with a HIGH step of an unlikely kind, is at most their chance. F
 belongs to a positive measure that has neither the sharp bulk nor the heavy tail: both would need very many nodes.
 Without other parts its losses are at least Σk_j·ln(1−q_j). What lies at ∞ is added.
@@ -98,7 +98,7 @@ class WindowProof:
         return scale, terms, bottoms
 
     def _log_product(self, middle: Sequence[Ball], low: Sequence[Ball] | None) -> Ball:
-        """ln(Π(l + m)^k − Πm^k), l and m positive."""
+        """ln(Π(m + l)^k − Πl^k), both positive."""
         if low is None:
             return sum((one.log() * k for one, k in zip(middle, self._copies, strict=True)), Ball(0))
         total, growth = Ball(0), Ball(0)
@@ -110,7 +110,7 @@ class WindowProof:
     def _ratio(
         self, middle: list[ComplexBall], low: list[ComplexBall] | None, lines: list[list[ComplexBall]], scale: Ball
     ) -> ComplexBall:
-        """(Π(l + m)^k − Πm^k)(s) divided by its value e^scale at t."""
+        """(Π(m + l)^k − Πl^k)(s) divided by its value e^scale at t."""
         if low is None:
             product = ComplexBall(1)
             for one, line, k in zip(middle, lines, self._copies, strict=True):
@@ -129,7 +129,7 @@ class WindowProof:
         return grown if _radius(grown) < _radius(whole - bottom) else whole - bottom
 
     def _node_tail(self, bottoms: list[Ball] | None) -> Ball:
-        """A bound of 2 Σ_{n>N} |F(s)/F(t)/(s(s+1))|: |F| ≤ Π(R_l + R_m)^k − ΠR_m^k, which grows with all of them."""
+        """A bound of 2 Σ_{n>N} |F(s)/F(t)/(s(s+1))|: |F| ≤ Π(R_m + R_l)^k − ΠR_l^k, which grows with all of them."""
         plan = self._plan
         y, t, rest = plan.eta * plan.count, ball(plan.t), Ball(0)
         with precision(plan.bits + self._extra):  # it must be seen how small the middle part has become
