@@ -20,6 +20,7 @@ def answered(call):
     return claim
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("m", FIRST, ids=str)
 def test_a_thousand_million_runs(m):
     many = m * 10**9

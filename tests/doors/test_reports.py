@@ -13,6 +13,8 @@ import tightrope as tr
 from tightrope.reports import Statement
 from tightrope.reports.statement import percent
 
+pytestmark = pytest.mark.no_cover  # the gate counts the rooms behind the doors
+
 TEXTS = [
     "gaussian(sigma=1).poisson(0.01) * 1000",
     "laplace(scale=2) * 5",

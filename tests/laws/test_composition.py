@@ -13,6 +13,7 @@ from laws.trees import leaves
 CHEAP = ("epsilon", "delta", "pure", "renyi", "zcdp", "gdp")
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("m", QUICK, ids=str)
 def test_repeating_is_composing_copies(m):
     """Counts have one home: three copies cost exactly what * 3 costs, question by question."""
@@ -35,6 +36,7 @@ def test_a_free_part_changes_nothing(m):
         assert near(alone.upper, both.upper), name
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("pair", list(itertools.combinations(FIRST, 2))[::5], ids=lambda p: f"{p[0]} + {p[1]}")
 def test_order_does_not_matter_and_a_part_costs_at_most_the_whole(pair):
     a, b = pair
@@ -62,6 +64,7 @@ def test_more_runs_never_cost_less(m):
             assert less.upper <= more.upper * (1 + 1e-9), name
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @settings(max_examples=30)
 @given(leaves(), leaves(), st.integers(2, 6))
 def test_random_parts_cost_at_most_the_whole(a, b, n):

@@ -130,6 +130,7 @@ def test_the_tradeoff_is_convex_falling_and_below_guessing(m):
         assert Fraction(mid.lower) <= (1 - share) * Fraction(left.upper) + share * Fraction(right.upper)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("m", SMALL[::2], ids=str)
 def test_the_tradeoff_and_the_profile_are_one_curve(m):
     """f(a) ≥ 1 − δ(ε) − e^ε·a for every ε, and the advantage is the largest gap to guessing."""
@@ -141,6 +142,7 @@ def test_the_tradeoff_and_the_profile_are_one_curve(m):
         assert 1 - a - f.upper <= advantage.upper + 1e-12
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @settings(max_examples=60)
 @given(leaves())
 def test_random_leaves_are_consistent(m):

@@ -181,6 +181,7 @@ def test_intervals_cover_and_are_not_wasteful(m, level):
     assert isinstance(half, float)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_interval_of_the_staircase():
     for m in (tr.Staircase(1), tr.Staircase(2, gamma="0.9"), tr.Staircase("0.5", gamma=0)):
         half = m.interval(0.9)

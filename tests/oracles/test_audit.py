@@ -70,6 +70,7 @@ def two_sampled(sigma, rate, x):
 SAMPLED = [(1.0, 0.01), (0.389, 0.115), (0.549, 0.0522), (3.0, 0.7), (0.6, 0.0003)]
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("sigma", "rate"), SAMPLED)
 def test_two_sampled_gaussian_steps(sigma, rate):
     run = tr.Gaussian(sigma).poisson(rate) * 2

@@ -158,6 +158,7 @@ def test_laplace_by_convolution(epsilon, copies, x):
     assert d.tight(claim)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_three_laplaces_by_convolution():
     with mp.workdps(15):
         found = laplace_convolved("1", 3, mpf("0.8"))

@@ -12,7 +12,7 @@ from tightrope.errors import NotCertified
 from tightrope.numerics.balls import lower_float, upper_float
 from tightrope.numerics.grid.grid_plan import GridPlan
 from tightrope.numerics.grid.lattice_laws import Lattice
-from tightrope.numerics.grid.search import SMALL, GridDirection, Located
+from tightrope.numerics.grid.search import SMALL, GridDirection, OnOneGrid
 
 SEEDS = range(30)
 PLANS = 8
@@ -105,11 +105,11 @@ def test_many_plans_are_answered():
 class Told(GridDirection):
     """A direction whose grids say what the test wants: the share of the ends by length, and where the upper one is."""
 
-    def _solved(self, _, at, __, length, split=False):
+    def solved(self, at, _, length, split=False):
         step = Fraction(1, 8) if self.drift == 1 else Fraction(1, length)
         plan = GridPlan((Lattice(step, -4, 4),), Fraction(1), -8, length, Fraction(2), Fraction(1, 2), split)
         upper = at * self.drift
-        return Located(plan, upper * self.shares.get(length, 0.5), upper, at)
+        return OnOneGrid(plan, upper * self.shares.get(length, 0.5), upper, at)
 
 
 def told(shares, drift=1.0):

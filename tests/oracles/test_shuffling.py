@@ -79,6 +79,7 @@ def test_shuffled_responses_by_enumeration(k, users, epsilon):
         assert claim.upper <= 6 * float(worst)  # it is not far off
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_general_clones_hold_for_random_randomizers():
     """Randomizers with three outputs, every chance at one of its two allowed ends, three users."""
     draw = random.Random(1)
@@ -212,6 +213,7 @@ def pair_law(n, e0):
     return law
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("copies", [2, 40, 3000])
 def test_compositions_bracket_the_gaussian_limit(copies):
     """Clones of many users are almost normal with μ = 2tanh(ε₀/2)/√(np): the grid is never below, and close."""

@@ -66,6 +66,7 @@ def test_a_known_value():
     assert high - low < low * 1e-9
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(
     ("sigma", "rate", "x"),
     [
@@ -95,6 +96,7 @@ def test_two_steps(sigma, rate, x):
         assert high - low < added * 1e-3
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_random_settings():
     rng = random.Random(20240817)
     for _ in range(15):

@@ -52,6 +52,7 @@ def test_losses_add_up():
     assert tr.pure(tr.LeakyInput("0.1") + tr.Laplace(1)).lower == math.inf  # +∞ is a value of the loss
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_the_central_limit_is_no_bound():
     """Row 83. «CLT says: L ≈ Gaussian» is a heuristic: for a sampled Gaussian its δ is 18 times too small."""
     run = tr.Gaussian(1).poisson("0.01") * 1000
