@@ -26,7 +26,7 @@ CLAIMS = [
     (tr.Laplace(1) * 5 + tr.Laplace(3) * 5, "1e-6", 6.665644756),
     (tr.Laplace(1).poisson("0.1") * 10, "1e-4", 0.992926036),
     (tr.DiscreteGaussian(10) * 100 + tr.RandomizedResponse("0.1") * 30, "1e-6", 5.654621870),
-    (tr.DiscreteLaplace(2000, 3000) * 100, "1e-6", 117.5446758),
+    (tr.DiscreteLaplace(2000, 3000) * 100, "1e-6", 117.544675825),
     (tr.LeakyRandomizedResponse(1, "1e-9").poisson("0.1") * 500 + tr.RandomizedResponse(p="0.6") * 40, "1e-6", None),
 ]
 
@@ -57,7 +57,7 @@ def test_both_directions_may_be_integrated():
     assert isinstance(PROFILE, BlurredProfile)
     witness = PROFILE.find(F(2))
     plan = PROFILE.sums[1 - witness["direction"]].plan(2.0)
-    both = {**witness, "other": {"t": plan.t, "eta": plan.eta, "count": plan.count, "blur": plan.blur}}
+    both = {**witness, "other": {"t": plan.t, "eta": plan.eta, "count": plan.count, "points": plan.points}}
     assert PROFILE.prove(F(2), both).overlaps(PROFILE.prove(F(2), witness))
     for wrong in ({"direction": 2}, {"direction": -1}, {"other": {"t": F(0)}}):
         with pytest.raises(NotCertified):

@@ -219,6 +219,15 @@ def test_a_claim_is_proved_again():
     assert tr.check(claim.to_json())
 
 
+def test_a_formula_is_used_where_there_is_one():
+    profile = atoms_profile(loss_of(tr.DiscreteGaussian(5) * 10**6 + tr.RandomizedResponse(epsilon=1)))
+    bound, witness = profile.epsilon(Fraction(1, 10**6))
+    assert {stretch["by"] for side in witness["sides"] for stretch in side if "by" in stretch} == {"closed"}
+    claim = tr.epsilon(tr.DiscreteGaussian(5) * 10**6 + tr.RandomizedResponse(epsilon=1), delta=1e-6)
+    assert bound.lower <= claim.upper
+    assert claim.lower <= bound.upper < bound.lower * (1 + 1e-9)
+
+
 @pytest.mark.parametrize(
     "m",
     [
@@ -227,7 +236,7 @@ def test_a_claim_is_proved_again():
         tr.GaussianPair(0, 1, 1, 2) + tr.RandomizedResponse(epsilon=1),
         tr.Gaussian(1).poisson("0.01") * 3 + tr.RandomizedResponse(epsilon=1) * 2000,
         tr.GaussianPair(0, 1, 1, 2).poisson("0.1") + tr.RandomizedResponse(epsilon=1),
-        tr.DiscreteGaussian(5) * 10**6 + tr.RandomizedResponse(epsilon=1),
+        tr.DiscreteGaussian(5) * 10**6 + tr.DiscreteGaussian(7) * 10**6 + tr.RandomizedResponse(epsilon=1),
     ],
     ids=str,
 )

@@ -11,6 +11,7 @@ from contour_values import Parts, holds, proved, relative_width
 
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, lower_float, precision, upper_float
+from tightrope.numerics.contour import aliases as contour_aliases
 from tightrope.numerics.contour import proof as contour_proof
 from tightrope.numerics.contour.integral import ContourSum, Plan
 from tightrope.numerics.normal import normal_call
@@ -228,14 +229,19 @@ FEW_NODES = Plan(F(2), F(1, 2), 7, 80)  # the node tail is far above everything 
 
 
 @pytest.mark.parametrize(
-    ("term", "plan"), [("_below", SHORT_PERIOD), ("_above", SHORT_PERIOD), ("_node_tail", FEW_NODES)]
+    ("owner", "term", "plan"),
+    [
+        (contour_aliases.Aliases, "_below", SHORT_PERIOD),
+        (contour_aliases.Aliases, "_above", SHORT_PERIOD),
+        (contour_proof.Proof, "_node_tail", FEW_NODES),
+    ],
 )
-def test_every_error_term_is_needed(term: str, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_error_term_is_needed(owner: type, term: str, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     parts: Parts = [(NormalTransform(real(F(1, 2))), 1)]
     with precision(200):
         truth = normal_call(ball(F(1, 2)).sqrt(), Ball(1))
     assert ContourSum(parts).call(Ball(1), plan).contains(truth)
-    monkeypatch.setattr(contour_proof.Proof, term, lambda *_: Ball(0))
+    monkeypatch.setattr(owner, term, lambda *_: Ball(0))
     assert not ContourSum(parts).call(Ball(1), plan).contains(truth)
 
 

@@ -15,6 +15,7 @@ from tightrope.numerics.balls import Ball, lower_float, upper_float
 from tightrope.numerics.grid.cells import Atom, Atoms, CellLaw
 from tightrope.numerics.grid.grid_plan import GridPlan
 from tightrope.numerics.grid.lattice_laws import Lattice, greater_law, merged_law, on_points, split_law
+from tightrope.numerics.grid.normal_exchanges import GluedNormalCells
 from tightrope.numerics.grid.search import GridDirection
 from tightrope.numerics.grid.total import GridSum
 from tightrope.numerics.real import Real, real
@@ -306,3 +307,13 @@ def test_masses_that_rounding_moves_up_are_known():
     near = greater_law(atoms(["0.5000000000001", "-0.5"], ["1/2", "1/2"]), Lattice(Fraction(1, 2), -4, 4))
     assert 0 < near.missing[6] < 1e-12
     assert near.missing.sum() == near.missing[6]
+
+
+def test_an_atom_at_zero_keeps_its_cell():
+    """The density of a glued law has a kink at 0, where the atom is: no offset pays for it."""
+    law = GluedNormalCells(real(Fraction(1)), Fraction(1, 1000))
+    step = Fraction(1, 2**16)
+    found = merged_law(law, Lattice(step, -1600, 4000), 100.0)
+    assert 0 < -found.offset < float(step) ** 2 / 10
+    delta = sum(float(atom.mass.ball().mid()) for atom in law.atoms())
+    assert found.masses[1600] > delta

@@ -17,7 +17,7 @@ from tightrope.curves.approximate import Approximate, approximate_for_groups
 from tightrope.curves.concentrated import ZeroConcentrated, concentrated_for_groups
 from tightrope.curves.gaussian import GaussianDP, gaussian_for_groups
 from tightrope.curves.pure import Pure, pure_for_groups
-from tightrope.curves.renyi import KnownOrders, LinearRenyi, renyi_for_groups
+from tightrope.curves.renyi import KnownOrders, LinearRenyi, Renyi, renyi_for_groups
 from tightrope.curves.truncated import TruncatedConcentrated, truncated_for_groups
 from tightrope.numerics.balls import Ball, lower_float, precision, upper_float
 from tightrope.numerics.bound import Bound
@@ -249,3 +249,13 @@ def test_groups_of_samples_apply_to_the_sampled_mechanism():
         assert claim.upper >= truth.hockey(x)
         assert claim.upper >= truth.reverse().hockey(x)
         assert claim.lower <= max(truth.hockey(x), truth.reverse().hockey(x))
+
+
+@pytest.mark.parametrize("size", [2, 3, 17])
+def test_floats_of_a_group_are_those_of_its_balls(size):
+    curve = fact((tr.DiscreteGaussian(40).poisson("0.01")).group(size) * 10, Renyi).curve
+    orders = [1.25, 2.0, 7.5]
+    with precision(128):
+        exact = [float(curve.divergence(Fraction(order)).mid()) for order in orders]
+    assert curve.approximations(orders) == pytest.approx(exact, rel=1e-9)
+    assert curve.approximate(2.0) == pytest.approx(exact[1], rel=1e-9)

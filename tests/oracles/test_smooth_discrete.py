@@ -135,7 +135,7 @@ def test_the_nodes_kept_are_true_and_those_dropped_small():
     transform = SmoothDiscreteNormalTransform(F(144), 12, F(1, 20), False)
     listed = SampledDiscreteNormalTransform(F(144), 12, F(1, 20), False)
     t, eta, count, floor = F(3), F(1, 2), 4000, Ball(-50) / 2000
-    ours, theirs = transform.float_nodes(t, eta, count, floor), listed.float_nodes(t, eta, count, floor)
+    ours, theirs = transform.float_nodes(t, eta, count, floor), listed.float_nodes(t, eta, count, Ball(-200))
     with precision(64):
         allowed, limit = float(ours.error + theirs.error), float(floor.exp() + theirs.error)
     assert np.abs((ours.values - theirs.values)[ours.alive]).max() <= allowed

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from mixture_truth import beside_laplace, contains, loss_of, profile, removed, two_steps
 
-from tightrope.curves.engines.windowed_profile import read_plan, windowed_directions, windowed_profile
+from tightrope.curves.engines.windowed_profile import windowed_directions, windowed_profile
+from tightrope.curves.engines.windowed_witness import read_plan
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.real import Real

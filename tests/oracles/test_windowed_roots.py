@@ -9,7 +9,8 @@ from tightrope.accounting.facts import fact
 from tightrope.curves.engines.contour_profile import contour_profile
 from tightrope.curves.engines.grid_profile import grid_profile
 from tightrope.curves.loss import Loss
-from tightrope.numerics.balls import Ball
+from tightrope.numerics.balls import Ball, ball, precision
+from tightrope.numerics.contour.integral import Plan
 
 
 def gap(claim):
@@ -58,8 +59,13 @@ def test_delta_that_is_never_that_large():
 @pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(
     ("sigma", "rate", "steps", "delta"),
-    [("1", "0.001", 1000, "1e-100"), ("1", "0.001", 100, "1e-300"), ("2", "0.004", 1000, "1e-300"),
-     ("0.6", "0.004", 100, "1e-300"), ("1", "0.01", 30, "1e-300")],
+    [
+        ("1", "0.001", 1000, "1e-100"),
+        ("1", "0.001", 100, "1e-300"),
+        ("2", "0.004", 1000, "1e-300"),
+        ("0.6", "0.004", 100, "1e-300"),
+        ("1", "0.01", 30, "1e-300"),
+    ],
 )
 def test_far_out_tails_are_tight(sigma, rate, steps, delta):
     """Here moments outgrow everything within a tenth of the tilt. The best Rényi bound is near, and above."""
@@ -69,3 +75,25 @@ def test_far_out_tails_are_tight(sigma, rate, steps, delta):
     assert gap(claim) < 1e-9
     chernoff = next(row.value for row in tr.compare(m, delta=delta).rows if row.route == "rdp-optimal")
     assert 0.9 * chernoff < claim.upper <= chernoff
+
+
+@pytest.mark.parametrize(
+    ("sigma", "rate", "steps", "delta", "flat"),
+    [
+        ("3.241", "0.00448", 19184, "1e-218", Plan(Fraction(76), Fraction(7, 8), 128, 240)),
+        ("4.428", "0.000511", 41709, "1e-183", Plan(Fraction(200), Fraction(9, 4), 512, 464)),
+    ],
+)
+def test_one_large_step_and_many_small_ones(sigma, rate, steps, delta, flat):
+    """No saddle tells how likely both together are: estimates are 20 nats and more too large. A flat contour of the
+    whole law agrees with what is found."""
+    m = tr.Gaussian(sigma).poisson(rate) * steps
+    claim = tr.epsilon(m, delta=delta)
+    assert claim.tight
+    assert gap(claim) < 1e-9
+    total = contour_profile(fact(m, Loss).curve).sums[0]
+    with precision(flat.bits + 64):
+        above, below = (total.call(Ball(x), flat) for x in (claim.lower, claim.upper))
+        assert above.upper() > ball(Fraction(delta))
+        assert below.lower() < ball(Fraction(delta))
+        assert above.rad() < above.mid() / 10**6

@@ -13,7 +13,7 @@ Sides = tuple[Fraction, Fraction | None]  # a value that meets the target, and o
 
 _RELATIVE = 5e-7  # how close both sides are at least
 _SHARES = (1e-7, 1e-7, 1e-7, 2e-7, 3e-7, 5e-7, 5e-7, 5e-7)  # how close they are, round by round
-_FAR = 20  # so many times that close: then both sides are not certified yet
+_FAR = 1  # so many times that close: then both sides are not certified yet
 _NEARBY = 1e-4  # from a certified cost so near, the estimates are corrected well
 _LADDER = (2.0, 4.0, 16.0, 256.0, 1e5, 1e8, 1e15, 1e30, 1e60, 1e120, 1e200, 1e300)
 _STARTS = tuple(10.0 ** (sign * k) for k in (0, 1, 2, 3, 5, 8, 15, 30, 100, 300) for sign in (1, -1))

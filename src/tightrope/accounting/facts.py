@@ -29,6 +29,7 @@ from tightrope.mechanisms.composed import Composed, Grouped, Parallel, Repeated,
 from tightrope.mechanisms.sampled import Poisson, WithoutReplacement, WithReplacement
 from tightrope.mechanisms.shuffled import Shuffled
 from tightrope.mechanisms.stated import Stated
+from tightrope.numerics import effort
 from tightrope.theorems import Kind, Step, Theorem, about
 
 COMPOSITION: dict[type, Theorem[..., Any]] = {
@@ -58,7 +59,12 @@ def fact(mechanism: Mechanism, notion: type) -> Fact | None:
 
 @lru_cache(maxsize=512)
 def facts(mechanism: Mechanism) -> Facts:
-    """Everything that is known of the mechanism."""
+    """Everything that is known of the mechanism, whatever work is allowed."""
+    with effort.paid():
+        return _facts(mechanism)
+
+
+def _facts(mechanism: Mechanism) -> Facts:
     if isinstance(mechanism, Leaf):
         return _of_leaf(mechanism)
     if isinstance(mechanism, Repeated | Composed) or takes_everything(mechanism):

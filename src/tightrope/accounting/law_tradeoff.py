@@ -27,6 +27,7 @@ from tightrope.theorems import Source, theorem
 __all__ = ["neyman_pearson", "profile_to_tradeoff", "tradeoffs_of"]
 
 _BITS = 192
+_FEW = 8  # rates for which sums may take their time
 _ROUNDS, _SMOOTH = 9, 3  # of asking for more points; of those the first for curves without corners
 
 Curve = Callable[[Fraction], Bound]  # the trade-off of one direction
@@ -77,20 +78,21 @@ def tradeoffs_of(law: Loss, fprs: Sequence[Fraction], fine: float = 0.0) -> list
     ``fine`` is small enough."""
     ends = {Fraction(0): _at_zero(law), Fraction(1): Bound(0.0, 0.0)}
     inside = [a for a in fprs if a not in ends]
-    curves = [_closed(parts) for parts in law.directions]
+    many = len(inside) > _FEW
+    curves = [_closed(parts, many) for parts in law.directions]
     known = [curve for curve in curves if curve is not None]
     found: list[Bound | None]
     if len(known) == len(curves):
         found = [_lesser([curve(a) for curve in known]) for a in inside]
     else:
-        found = _charted(law, inside, fine)
+        found = _charted(law, inside, fine, many)
     values = {**dict(zip(inside, found, strict=True)), **ends}
     return [values[a] for a in fprs]
 
 
-def _charted(law: Loss, fprs: Sequence[Fraction], fine: float) -> list[Bound | None]:
+def _charted(law: Loss, fprs: Sequence[Fraction], fine: float, many: bool) -> list[Bound | None]:
     try:
-        return _Tables(law, fine).at(fprs) if fprs else []
+        return _Tables(law, fine, many).at(fprs) if fprs else []
     except NotCertified:
         return [None] * len(fprs)
 
@@ -105,8 +107,9 @@ def _lesser(bounds: Sequence[Bound]) -> Bound:
     return Bound(min(b.lower for b in bounds), min(b.upper for b in bounds))
 
 
-def _closed(parts: Parts) -> Curve | None:
-    """The trade-off function of one direction where δ is a closed form or an exact sum."""
+def _closed(parts: Parts, many: bool) -> Curve | None:
+    """The trade-off function of one direction where δ is a closed form or an exact sum, for ``many`` rates a quick
+    one."""
     if all(isinstance(pair, FinitePair) for pair, _ in parts):
         atoms = FiniteSum([(pair.law, n) for pair, n in parts if isinstance(pair, FinitePair)])
         if atoms.exact and atoms.atoms(MOST_ATOMS) is not None:
@@ -118,16 +121,16 @@ def _closed(parts: Parts) -> Curve | None:
         mu = whole[0][0].mu
         return lambda a: Bound.around(sharp(lambda: upper_tail(mu() + quantile(ball(a)))), 0.0, 1.0)  # G_μ
     try:
-        call = evaluator(parts).call
+        call = evaluator(parts, quick=many).call
     except NotCertified:
         return None
     return lambda a: profile_to_tradeoff(call, a)
 
 
-def _summed(law: Loss) -> tuple[Deltas, ...] | None:
-    """δ of each direction in closed form; None where there is none."""
+def _summed(law: Loss, many: bool) -> tuple[Deltas, ...] | None:
+    """δ of each direction in closed form; None where there is none, or none quick enough for ``many`` rates."""
     try:
-        return tuple(_each(evaluator(parts).call) for parts in law.directions)
+        return tuple(_each(evaluator(parts, quick=many).call) for parts in law.directions)
     except NotCertified:
         return None
 
@@ -143,9 +146,9 @@ def _each(call: Call) -> Deltas:
 class _Tables:
     """Points of δ in both directions. Below 0, δ(−ε) = 1 − e^{−ε} + e^{−ε}·δ'(ε) with the δ' of the other direction."""
 
-    def __init__(self, law: Loss, fine: float) -> None:
+    def __init__(self, law: Loss, fine: float, many: bool) -> None:
         self._fine = fine
-        self._deltas: tuple[Deltas, ...] = _summed(law) or directions(law)
+        self._deltas: tuple[Deltas, ...] = _summed(law, many) or directions(law)
         self._tables = [ConvexPoints() for _ in self._deltas]
 
     def at(self, fprs: Sequence[Fraction]) -> list[Bound | None]:

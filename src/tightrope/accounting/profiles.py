@@ -4,25 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tightrope.accounting import ask
 from tightrope.accounting.attained import attained_bounds
+from tightrope.accounting.filled import falling, filled_delta, filled_epsilon
 from tightrope.accounting.routes import exact_route
+from tightrope.accounting.solve import best_delta
 from tightrope.accounting.tradeoff import tradeoffs
 from tightrope.curves.composed_loss import loss_has_profile
 from tightrope.curves.profile import Profile
 from tightrope.errors import NotCertified
 from tightrope.mechanisms.base import Mechanism
 from tightrope.numerics.bound import Bound
+from tightrope.numerics.effort import affords, allowed
 from tightrope.numerics.exact import Number, nonnegative, probability
+from tightrope.numerics.many_roots import spread
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     Arrays = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+_WORK = 5e6  # units of work for all points together
+_ALONE = 1e5  # with less left than that, no point is asked alone
+_FEW = 8  # points for each of which no effort is spared
 
 
 @dataclass(frozen=True)
@@ -50,15 +59,27 @@ class MechanismProfile:
         def bounds(profile: Profile) -> list[Bound | None]:
             return [None if b is None else Bound.around(b, 0.0, 1.0) for b in profile.deltas(points)]
 
-        shared = zip(points, self._shared(bounds, len(points)), strict=True)
-        return _arrays(b or ask.delta(self.mechanism, e).bound for e, b in shared)
+        def alone(e: Fraction) -> Bound:
+            few = len(points) <= _FEW or ask.blocks(self.mechanism)
+            return ask.delta(self.mechanism, e).bound if few else best_delta(self.mechanism, e, effort=0).bound
+
+        with allowed(_WORK):
+            known = dict(zip(points, self._shared(bounds, len(points)), strict=True))
+            return _arrays(_completed(known, alone, filled_delta), points)
 
     def epsilon(self, deltas: Iterable[Number] | Number) -> Arrays:
         """ε at each δ."""
         points = [probability("delta", d) for d in _listed(deltas)]
         inside = [d for d in points if 0 < d < 1]
-        known = dict(zip(inside, self._shared(lambda profile: profile.epsilons(inside), len(inside)), strict=True))
-        return _arrays(known.get(d) or ask.epsilon(self.mechanism, d).bound for d in points)
+
+        def alone(d: Fraction) -> Bound:
+            return ask.epsilon(self.mechanism, d).bound
+
+        with allowed(_WORK):
+            found = self._shared(lambda profile: profile.epsilons(inside), len(inside))
+            known = dict(zip(inside, found, strict=True))
+            ends = {d: alone(d) for d in points if d not in known}
+            return _arrays({**_completed(known, alone, filled_epsilon), **ends}, points)
 
     def _shared(self, bounds: Callable[[Profile], list[Bound | None]], number: int) -> list[Bound | None]:
         """The bounds at many points; None for points that must be asked alone."""
@@ -66,8 +87,8 @@ class MechanismProfile:
             return [None] * number
         profile, attained = self._exact
         found = bounds(profile)
-        if attained:
-            return found
+        if attained or not affords(_ALONE):
+            return found if attained else [None if b is None else Bound(0.0, b.upper) for b in found]
         lower = [0.0] * number
         for known in attained_bounds(self.mechanism, lambda law: bounds(loss_has_profile(law))):
             lower = [best if b is None else max(best, b.lower) for best, b in zip(lower, known, strict=True)]
@@ -76,13 +97,30 @@ class MechanismProfile:
     def tradeoff(self, fprs: Iterable[Number] | Number) -> Arrays:
         """The least false-negative rate at each false-positive rate; here the lower array is the safe one."""
         points = [probability("fpr", a) for a in _listed(fprs)]
-        return _arrays(claim.bound for claim in tradeoffs(self.mechanism, points))
+        return _arrays(dict(zip(points, (c.bound for c in tradeoffs(self.mechanism, points)), strict=True)), points)
 
 
-def _arrays(bounds: Iterable[Bound]) -> Arrays:
+def _completed(
+    known: dict[Fraction, Bound | None],
+    alone: Callable[[Fraction], Bound],
+    filled: Callable[[Iterable[tuple[Fraction, Bound]], Fraction], Bound | None],
+) -> dict[Fraction, Bound]:
+    """Points that are not known are asked alone; where no work is left, their neighbours tell."""
+    found = {x: bound for x, bound in known.items() if bound is not None}
+    told = {}
+    for x in spread(sorted(x for x in known if x not in found)):
+        neighbour = None if affords(_ALONE) else filled(found.items(), x)
+        if neighbour is None:
+            found[x] = alone(x)
+        else:
+            told[x] = neighbour
+    return falling(found | told)
+
+
+def _arrays(bounds: dict[Fraction, Bound], points: list[Fraction]) -> Arrays:
     import numpy as np
 
-    ends = [(b.lower, b.upper) for b in bounds]
+    ends = [(bounds[x].lower, bounds[x].upper) for x in points]
     lower, upper = np.array(ends, dtype=np.float64).reshape(-1, 2).T
     return lower, upper
 

@@ -35,7 +35,9 @@ from tightrope.mechanisms.composed import composed
 from tightrope.mechanisms.sampled import Poisson, WithoutReplacement, WithReplacement, cut_batches
 from tightrope.mechanisms.shuffled import Shuffled
 from tightrope.mechanisms.stated import Stated
-from tightrope.theorems import Kind, Step, Theorem
+from tightrope.theorems import REGISTRY, Kind, Step, Theorem
+
+_DRAWS = "loss_with_replacement"
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,12 +64,13 @@ def exact_route(m: Mechanism) -> Route | None:
     if known is None:
         return None
     tight = known.kind == "equal" and composes_tightly(known.curve)
+    drawn = {step.theorem for step in known.steps if REGISTRY[step.theorem].kind != "equal"} <= {_DRAWS}
     return Route(
         "exact",
         "equal" if tight else "upper",
         (*known.steps, _line(loss_has_profile, m)),
         lambda: loss_has_profile(known.curve),
-        final=nothing_sharper(known.curve, known.kind == "equal") or one_shuffle(known.curve),
+        final=nothing_sharper(known.curve, drawn) or one_shuffle(known.curve),
     )
 
 

@@ -14,10 +14,11 @@ from tightrope.accounting.routes import Route, exact_route, lower_losses, routes
 from tightrope.curves.composed_loss import loss_has_profile
 from tightrope.curves.loss import Loss
 from tightrope.curves.profile import Profile, Witness
-from tightrope.curves.ways import roughly
+from tightrope.curves.ways import ROUGH, roughly
 from tightrope.errors import NotCertified
 from tightrope.mechanisms.base import Mechanism
 from tightrope.numerics.bound import Bound
+from tightrope.numerics.effort import allowed, left
 from tightrope.theorems import Kind, Step
 
 
@@ -34,8 +35,12 @@ class Answer:
 
 
 _SAME = 1 - Fraction(1, 10**12)  # a route that gains less than this is not solved
-_CLOSE = 1 - 1e-6  # ends of an exact answer that nothing need be added to
+_NEARLY = 1 - 1e-4  # ends of an exact answer that no other route is likely to bring together
+_CLOSE = 1 - 1e-6  # ends of a law whose parts need not be asked
 _NARROW = 1 - 1e-3  # further apart, another route may be better than one that is so in theory
+_WORK, _BELOW = 1.5e6, 3.5e5  # units of work for a question; of it for its lower end, where other laws must tell that
+_ROOM = 1e-5  # at most, relatively, between such a lower end and what was proved
+_SHARE = 0.7  # of what is left, for each of these laws
 NOTHING = Answer(Bound(0.0, math.inf), Bound(0.0, math.inf), "none", "upper", (), {})
 
 
@@ -88,13 +93,13 @@ def epsilon_estimate(m: Mechanism, delta: Fraction) -> float | None:
         return None
 
 
-def best_delta(m: Mechanism, epsilon: Fraction) -> Answer:
-    """The least proved δ at this ε."""
+def best_delta(m: Mechanism, epsilon: Fraction, effort: int = 1) -> Answer:
+    """The least proved δ at this ε; with less ``effort`` routes that gain a trifle are left out."""
 
     def enclosed(profile: Profile) -> Bound:
         return Bound.around(profile.prove(epsilon, profile.find(epsilon)), 0.0, 1.0)
 
-    found = _best(m, lambda route, _: delta_by(route, epsilon), enclosed, effort=1)
+    found = _best(m, lambda route, _: delta_by(route, epsilon), enclosed, effort)
     if found.bound.upper <= 1:
         return found
     return replace(found, bound=Bound(found.bound.lower, 1.0), computed=Bound(0.0, 1.0))
@@ -104,6 +109,19 @@ def _best(
     m: Mechanism, by: Callable[[Route, Answer], Answer | None], enclosed: Callable[[Profile], Bound] | None, effort: int
 ) -> Answer:
     """The best route's answer, and the best lower end by ``enclosed``, if that is wanted."""
+    with allowed(_WORK):
+        best, known, floor = _least(m, by, effort)
+        if known is None:
+            return best
+        low = floor if enclosed is None else max(floor, largest_lower(m, enclosed, known))
+    return replace(best, bound=Bound(min(low, best.bound.upper), best.bound.upper))
+
+
+def _least(
+    m: Mechanism, by: Callable[[Route, Answer], Answer | None], effort: int
+) -> tuple[Answer, int | None, float]:
+    """The best route's answer; how many of the laws for a lower end need not be asked again, None if all is said; and
+    a lower end."""
     best, paired, known, floor = NOTHING, False, 0, 0.0
     for route in sorted(routes(m), key=_turn):
         if best.bound.upper == 0.0:
@@ -111,7 +129,8 @@ def _best(
         if not _worth(route, best, paired, effort):
             continue
         try:
-            found = by(route, best)
+            with allowed(left() if route.kind == "equal" else left() - _BELOW):
+                found = by(route, best)
         except NotCertified:
             known += route.name == "exact" and route.kind == "equal"
             continue  # a route may give up: the next is still a proof
@@ -119,22 +138,14 @@ def _best(
         if found is None:
             continue
         if found.kind == "equal":
-            if found.bound.lower >= found.bound.upper * _CLOSE or not math.isfinite(found.bound.upper):
-                return found
+            if found.bound.lower >= found.bound.upper * _NEARLY or not math.isfinite(found.bound.upper):
+                return found, None, found.bound.lower
             known, floor = 1, found.bound.lower  # its own proof is wide: another may have a better end
         if found.bound.upper < best.bound.upper or best is NOTHING:
             best = found
         if route.final and found.computed.lower >= found.computed.upper * _NARROW:
             break
-    low = floor if enclosed is None else max(floor, largest_lower(m, enclosed, known))
-    return Answer(
-        Bound(min(low, best.bound.upper), best.bound.upper),
-        best.computed,
-        best.route,
-        best.kind,
-        best.steps,
-        best.witness,
-    )
+    return best, known, floor
 
 
 def _turn(route: Route) -> int:
@@ -151,23 +162,31 @@ def _worth(route: Route, best: Answer, paired: bool, effort: int) -> bool:
     return not paired and best.route in ("rdp", "zcdp") and route.effort <= (1 if at_end else effort)
 
 
+def _with_room(found: Bound) -> float:
+    """A little below its lower end, so that whoever checks it may find a proof that is half as good."""
+    if not math.isfinite(found.lower):
+        return found.lower
+    return found.lower - min(found.upper - found.lower, _ROOM * found.lower)
+
+
 def largest_lower(m: Mechanism, enclosed: Callable[[Profile], Bound], known: int = 0) -> float:
     """The largest cost of a mechanism that fits the description, or of a part of it (which the whole also reveals).
 
     The first ``known`` laws are passed over, as the exact route has already given up on them; and so are parts of a law
     whose cost is known closely, since they cost less. Where all laws are bounds from below, a rough one will do.
     """
-    best = 0.0
+    best, close = 0.0, _CLOSE if known else 1 - 10 * ROUGH
     settled: list[Loss] = []
     for law, _ in islice(lower_losses(m), known, None):
         if any(within(law, whole) for whole in settled):
             continue
         try:
             profile = loss_has_profile(law)
-            found = enclosed(profile if known else roughly(profile))
+            with allowed(_SHARE * left()):
+                found = enclosed(profile if known else roughly(profile))
         except NotCertified:
             continue
-        best = max(best, found.lower)
-        if found.lower >= found.upper * _CLOSE:
+        best = max(best, _with_room(found))
+        if found.lower >= found.upper * close:
             settled.append(law)
     return best

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cached_property
 
 from tightrope.accounting.ask import checked, claim
 from tightrope.accounting.attained import attained_bounds
@@ -13,15 +14,17 @@ from tightrope.accounting.law_tradeoff import profile_to_tradeoff, tradeoffs_of
 from tightrope.accounting.routes import Route, exact_route, routes
 from tightrope.accounting.solve import Answer
 from tightrope.curves.loss import Loss
+from tightrope.curves.profile import Profile
 from tightrope.curves.tradeoff import guarantees_have_tradeoff
 from tightrope.errors import NotCertified
 from tightrope.mechanisms.base import Mechanism
-from tightrope.numerics.balls import ball, lower_float, precision
+from tightrope.numerics.balls import Ball, ball, lower_float, precision
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.exact import Number, probability, shortest
 from tightrope.theorems import Step
 
-_FINE = 1e-9  # a smaller gap does not show beside what separates attained laws from dominating ones
+_FINE = 1e-7  # a smaller gap does not show beside what separates attained laws from dominating ones
+_SLOW = ("rdp-optimal",)  # a ladder of its searches would take seconds
 
 
 def tradeoff(mechanism: Mechanism, fpr: Number) -> Claim:
@@ -45,50 +48,62 @@ def tradeoffs(m: Mechanism, fprs: Sequence[Fraction]) -> list[Claim]:
         exact = tradeoffs_of(law.curve, points, 0.0 if route.kind == "equal" else _FINE)
     complete = route is not None and route.kind == "equal" and None not in exact
     highest = [Bound.rational(1 - a).upper for a in points] if complete else _least_known(m, points)
-    found = {a: _answered(m, a, route, b, high) for a, b, high in zip(points, exact, highest, strict=True)}
+    ladders = [] if None not in exact else [Ladder(one) for one in routes(m) if one.name not in _SLOW]
+    found = {a: _answered(m, a, route, b, high, ladders) for a, b, high in zip(points, exact, highest, strict=True)}
     return [found[a] for a in fprs]
 
 
-def _answered(m: Mechanism, a: Fraction, route: Route | None, found: Bound | None, high: float) -> Claim:
+def _answered(
+    m: Mechanism, a: Fraction, route: Route | None, found: Bound | None, high: float, ladders: list[Ladder]
+) -> Claim:
     """``high``: what some mechanism that fits the description is known to allow."""
     question = Question("tradeoff", (("fpr", shortest(a)),))
     if found is None or route is None:
-        return claim(m, question, _from_upper(m, a, high))
+        return claim(m, question, _from_upper(m, a, high, ladders))
     line = Step(profile_to_tradeoff.id, str(m))
     bound = found if route.kind == "equal" else Bound(found.lower, max(high, found.lower))
     return claim(m, question, Answer(bound, found, "exact", route.kind, (*route.steps, line), {}))
 
 
-def _from_upper(m: Mechanism, fpr: Fraction, high: float) -> Answer:
+def _from_upper(m: Mechanism, fpr: Fraction, high: float, ladders: list[Ladder]) -> Answer:
     """From bounds on δ(ε): f ≥ max(1 − δ − e^ε a, e^{−ε}(1 − δ − a)) at each of a ladder of ε."""
     best, chosen, witness = 0.0, None, {}
-    for route in routes(m):
-        if route.name == "rdp-optimal":
-            continue  # a ladder of its searches would take seconds
+    for ladder in ladders:
         try:
-            value, at = _ladder(route, fpr)
+            value, at = ladder.best(fpr)
         except NotCertified:
             continue
         if value > best or chosen is None:
-            best, chosen, witness = value, route, at
+            best, chosen, witness = value, ladder.route, at
     steps = () if chosen is None else (*chosen.steps, Step(profile_to_tradeoff.id, str(m)))
     bound = Bound(min(best, high), high)
     return Answer(bound, Bound(best, best), "none" if chosen is None else chosen.name, "upper", steps, witness)
 
 
-def _ladder(route: Route, fpr: Fraction) -> tuple[float, dict[str, Fraction]]:
-    profile = route.build()
+class Ladder:
+    """Bounds on δ by one route at some ε, shared by all false-positive rates."""
 
-    def value(x: Fraction) -> float:
-        proved = profile.prove(x, profile.find(x))
+    def __init__(self, route: Route) -> None:
+        self.route = route
+        self._proved: dict[Fraction, Ball] = {}
+
+    @cached_property
+    def _profile(self) -> Profile:
+        return self.route.build()
+
+    def _value(self, x: Fraction, fpr: Fraction) -> float:
+        if x not in self._proved:
+            self._proved[x] = self._profile.prove(x, self._profile.find(x))
         with precision(128):
-            return lower_float(guarantees_have_tradeoff((ball(x),), (proved,), ball(fpr)))
+            return lower_float(guarantees_have_tradeoff((ball(x),), (self._proved[x],), ball(fpr)))
 
-    ladder = [Fraction(0), *(Fraction(2) ** k for k in range(-8, 7))]
-    best = max(ladder, key=value)
-    for factor in (Fraction(3, 2), Fraction(5, 4), Fraction(9, 8), Fraction(17, 16)):
-        best = max((best / factor, best, best * factor), key=value)
-    return max(value(best), 0.0), {"epsilon": best}
+    def best(self, fpr: Fraction) -> tuple[float, dict[str, Fraction]]:
+        """The largest of the lower bounds, and its ε."""
+        ladder = [Fraction(0), *(Fraction(2) ** k for k in range(-8, 7))]
+        best = max(ladder, key=lambda x: self._value(x, fpr))
+        for factor in (Fraction(3, 2), Fraction(5, 4), Fraction(9, 8), Fraction(17, 16)):
+            best = max((best / factor, best, best * factor), key=lambda x: self._value(x, fpr))
+        return max(self._value(best, fpr), 0.0), {"epsilon": best}
 
 
 def _least_known(m: Mechanism, fprs: Sequence[Fraction]) -> list[float]:

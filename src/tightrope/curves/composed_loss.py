@@ -7,9 +7,9 @@ finite laws (atoms): δ(x) = Σ p_i δ_smooth(x − l_i) + mass at ∞. Normal p
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 
 from tightrope.curves.concentrated import joint_failure
 from tightrope.curves.engines.atoms_profile import atoms_profile
@@ -29,6 +29,7 @@ from tightrope.curves.sampled.glued import few_mixtures, split_glued_profile
 from tightrope.curves.sampled.poisson import PoissonRemove
 from tightrope.curves.ways import Way, Ways
 from tightrope.errors import NotCertified
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball
 from tightrope.numerics.contour.floats import saddle_start
 from tightrope.numerics.real import ZERO, Real, largest
@@ -41,6 +42,7 @@ SHORT = 20.0  # milliseconds that an exact sum may take for each point before an
 FEW_ATOMS = 60  # the same as atoms around a closed form
 MOST_GRIDDED = 400  # copies that a certified grid multiplies out; more would take a second for each point
 SPARSE = 0.3  # sampled records on average
+_LONG = 8e5  # units of work of a sum that is not quick
 MOST_ATOMS = 4000  # more atoms around a smooth part would take longer than a second to search over
 
 
@@ -106,6 +108,8 @@ def loss_has_profile(c: Loss) -> Profile:
 
 def _summed(c: Loss, quick: bool) -> Profile:
     """By closed forms and exact sums."""
+    if not quick:
+        effort.spend(_LONG, "a long sum")
     found = [evaluator(parts, quick) for parts in c.directions]
     leaks = [joint_failure([(pair.infinite(), n) for pair, n in parts]) for parts in c.directions]
     return DirectProfile(
@@ -136,14 +140,15 @@ def _has_transforms(c: Loss) -> bool:
 
 
 def _by_contour(c: Loss) -> Profile:
-    """By a contour integral: as it stands where the transform decays, with a tiny normal loss added where it does not;
+    """By a contour integral: as it stands where the transform decays, with a blurred kink where it does not;
     around what matters of sampled steps; on a grid where the steps are few; in the last resort by long sums."""
     grid: Way = ("grid", partial(grid_profile, c))
     long: Way = ("sum", partial(_summed, c, quick=False))
     if not _has_transforms(c):
         return Ways((long, grid))
-    contour: Way = ("contour", partial(contour_profile, c, deep=False))
-    deep: Way = ("deep", partial(contour_profile, c))
+    plain = cache(partial(contour_profile, c, deep=False))
+    contour: Way = ("contour", plain)
+    deep: Way = ("deep", lambda: None if (known := plain()) is None else replace(known, deep=True))
     windowed: Way = ("windowed", partial(windowed_profile, c))
     split: Way = ("split", partial(split_glued_profile, c))
     blurred: Way = ("blurred", partial(blurred_profile, c))
@@ -162,9 +167,11 @@ def _by_contour(c: Loss) -> Profile:
 
 
 def _sparse(c: Loss) -> bool:
-    """Whether so few records are sampled, with noise of many values, that no tilt finds the tail."""
+    """Whether so few records are sampled, with noise of many values, that no tilt finds the tail; many other losses
+    have one."""
     parts = [(pair, n) for pair, n in merged(c.remove) if not isinstance(pair, FinitePair)]
-    return bool(parts) and sum(n * float(getattr(pair, "rate", 1)) for pair, n in parts) < SPARSE
+    finite = sum(n for pair, n in merged(c.remove) if isinstance(pair, FinitePair))
+    return 0 < sum(n * float(getattr(pair, "rate", 1)) for pair, n in parts) < SPARSE and finite < SEVERAL
 
 
 def _start(c: Loss) -> Callable[[Fraction], Start | None] | None:

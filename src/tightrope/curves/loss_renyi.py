@@ -10,10 +10,12 @@ from functools import cached_property, lru_cache, reduce
 from tightrope.curves.loss import Loss, Parts
 from tightrope.curves.pair import Pair
 from tightrope.curves.renyi import Renyi
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ball, precision
 from tightrope.theorems import Source, theorem
 
 _REMEMBERED = 4096  # values of one curve
+_UNITS = (0.0, 100.0, 200.0)  # of work for a value in floats, by the effort of the pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,10 +40,12 @@ class LossRenyi(Renyi):
 
     def approximations(self, orders: Sequence[float]) -> list[float]:
         """The same in floats; pairs with a float formula of their own use it."""
+        effort.spend(_UNITS[self.effort] * len(orders), "a search along a Rényi curve")  # remembered or not
         memory = self._found
         found = {order: value for order in orders if (value := memory.get(order)) is not None}
         new = [order for order in dict.fromkeys(orders) if order not in found]
-        found |= zip(new, self._floats(new), strict=True) if new else ()
+        with effort.paid():
+            found |= zip(new, self._floats(new), strict=True) if new else ()
         if len(memory) > _REMEMBERED:
             memory.clear()
         memory.update(found)
@@ -79,5 +83,5 @@ def loss_has_renyi(c: Loss) -> Renyi | None:
 def _has_cumulant(pair: Pair) -> bool:
     if pair.measured is not None:
         return pair.measured
-    with precision(10):  # whether there is one is all that is asked
+    with effort.paid(), precision(10):  # whether there is one is all that is asked
         return pair.cumulant(Fraction(2)) is not None

@@ -9,6 +9,7 @@ from functools import partial
 from math import inf
 from typing import TYPE_CHECKING
 
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.real import ZERO, Real
 from tightrope.numerics.transforms.transform import Transform
@@ -17,10 +18,12 @@ if TYPE_CHECKING:
     from tightrope.numerics.grid.cells import CellLaw  # numpy is loaded when a grid is wanted
 
 Call = Callable[[Ball], Ball]
+_UNITS = 100.0  # of work, for a value in balls
 
 
 def approximate(evaluate: Callable[[Fraction], Ball | None], at: float) -> float:
     """A value in floats, for searches: the middle of its ball, or infinite where there is none."""
+    effort.spend(_UNITS, "a search along a Rényi curve")
     with precision(64):
         value = evaluate(Fraction(at))
     return float(value.mid()) if value is not None and value.is_finite() else inf

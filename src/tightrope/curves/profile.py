@@ -10,6 +10,7 @@ from fractions import Fraction
 from functools import reduce
 from typing import Any
 
+from tightrope.curves.shared_proofs import shared_epsilons
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, precision, sharp
 from tightrope.numerics.bound import Bound
@@ -148,6 +149,10 @@ class DirectProfile(Profile):
         """One value of the formula tells."""
         with precision(128):
             return any(call(ball(epsilon)) > ball(delta) for call in self.calls)
+
+    def epsilons(self, deltas: Sequence[Fraction]) -> list[Bound | None]:
+        """Every value of the formula helps to find the next ones."""
+        return shared_epsilons(self, deltas, 1e-14 if self.exact else 1e-9)
 
     def find(self, epsilon: Fraction) -> Witness:  # noqa: ARG002 - nothing to search for
         """No witness is needed."""

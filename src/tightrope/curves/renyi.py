@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import TypeVar
 
 from tightrope.numerics.balls import INFINITY, Ball, ball, precision
 from tightrope.numerics.exact import near
@@ -19,6 +20,7 @@ from tightrope.numerics.real import ZERO, Real
 from tightrope.theorems import Source, theorem
 
 MOST_FOR_GROUPS = 200
+Order = TypeVar("Order", Fraction, float)
 
 
 class Renyi(ABC):
@@ -55,6 +57,14 @@ class Renyi(ABC):
 
     def __str__(self) -> str:
         return f"D₂ ≤ {self.approximate(2.0):.6g}"
+
+
+class ManyOrders(Renyi):
+    """A curve whose float values at many orders come at once."""
+
+    def approximate(self, order: float) -> float:
+        """One order."""
+        return self.approximations([order])[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +148,7 @@ def _chord(order: Fraction, orders: Sequence[Fraction], values: Sequence[Fractio
 
 
 @dataclass(frozen=True, eq=False)
-class SummedRenyi(Renyi):
+class SummedRenyi(ManyOrders):
     """The composition of several curves, each taken count times."""
 
     parts: tuple[tuple[Renyi, int], ...]
@@ -167,10 +177,6 @@ class SummedRenyi(Renyi):
         found = [[d * count for d in curve.approximations(orders)] for curve, count in self.parts if count]
         return [sum(column) for column in zip(*found, strict=True)] if found else [0.0] * len(orders)
 
-    def approximate(self, order: float) -> float:
-        """Σ n_i D_i in floats."""
-        return self.approximations([order])[0]
-
     @property
     def effort(self) -> int:
         """That of the slowest part."""
@@ -178,7 +184,7 @@ class SummedRenyi(Renyi):
 
 
 @dataclass(frozen=True, eq=False)
-class LargestRenyi(Renyi):
+class LargestRenyi(ManyOrders):
     """The pointwise largest of several curves."""
 
     parts: tuple[Renyi, ...]
@@ -197,10 +203,6 @@ class LargestRenyi(Renyi):
         """max D_i in floats."""
         return [max(column) for column in zip(*(c.approximations(orders) for c in self.parts), strict=True)]
 
-    def approximate(self, order: float) -> float:
-        """One order."""
-        return self.approximations([order])[0]
-
     def divergence(self, order: Fraction) -> Ball:
         """max D_i."""
         values = [curve.divergence(order) for curve in self.parts]
@@ -211,7 +213,7 @@ class LargestRenyi(Renyi):
 
 
 @dataclass(frozen=True, eq=False)
-class SmallestRenyi(Renyi):
+class SmallestRenyi(ManyOrders):
     """The pointwise smallest of several valid curves: each proof counts, the best is kept."""
 
     parts: tuple[Renyi, ...]
@@ -231,10 +233,6 @@ class SmallestRenyi(Renyi):
         """min D_i in floats."""
         return [min(column) for column in zip(*(c.approximations(orders) for c in self.parts), strict=True)]
 
-    def approximate(self, order: float) -> float:
-        """One order."""
-        return self.approximations([order])[0]
-
     def divergence(self, order: Fraction) -> Ball:
         """min D_i."""
         values = [curve.divergence(order) for curve in self.parts]
@@ -245,7 +243,7 @@ class SmallestRenyi(Renyi):
 
 
 @dataclass(frozen=True, eq=False)
-class GroupedRenyi(Renyi):
+class GroupedRenyi(ManyOrders):
     """A curve for one record, read for ``size`` records."""
 
     base: Renyi
@@ -263,12 +261,21 @@ class GroupedRenyi(Renyi):
 
     def divergence(self, order: Fraction) -> Ball:
         """D^k_α ≤ kα/(kα−1)·D^{k−1}_{(kα−1)/(k−1)} + D_{kα}, unrolled."""
-        total, factor, alpha = Ball(0), Fraction(1), order
+        return sum((ball(factor) * self.base.divergence(at) for factor, at in self._terms(Fraction(1), order)), Ball(0))
+
+    def approximations(self, orders: Sequence[float]) -> list[float]:
+        """The same in floats."""
+        rows = [list(self._terms(1.0, order)) for order in orders]
+        values = iter(self.base.approximations([at for row in rows for _, at in row]))
+        return [sum(factor * next(values) for factor, _ in row) for row in rows]
+
+    def _terms(self, factor: Order, alpha: Order) -> Iterator[tuple[Order, Order]]:
+        """The factors and the orders at which the base is read."""
         for k in range(self.size, 1, -1):
-            total += ball(factor) * self.base.divergence(k * alpha)
+            yield factor, k * alpha
             factor *= k * alpha / (k * alpha - 1)
             alpha = (k * alpha - 1) / (k - 1)
-        return total + ball(factor) * self.base.divergence(alpha)
+        yield factor, alpha
 
 
 @theorem(of=Renyi, gives=Renyi, kind="equal", role="composition", source=Source("mironov2017renyi", "Prop. 1"))

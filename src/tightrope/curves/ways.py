@@ -11,12 +11,17 @@ from typing import TypeVar
 
 from tightrope.curves.profile import Profile, Witness
 from tightrope.errors import NotCertified
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.bound import Bound
 
 _WIDE, _NARROW = 1e-6, 1e-10  # relatively: what is wider, another way is tried for, too
-_ROUGH = 1e-4
+ROUGH = 1e-4
 _MORE = 2
+_LAST = "grid"  # it answers nearly always, the better the more work it is allowed
+_KEPT, _LEAST = 0.5, 1.5e5  # of the work that is allowed, for that; and so much at least, whatever a proof costs
+_SHARE, _LITTLE = 0.5, 3e4  # of the work that is allowed, for a way to many points; and what none can do with
+_DEEP = "deep"
 
 Answer = TypeVar("Answer")
 Way = tuple[str, Callable[[], Profile | None]]
@@ -35,6 +40,8 @@ class Ways(Profile):
             try:
                 self._built[name] = dict(self.ways)[name]()
             except NotCertified:
+                if math.isfinite(effort.left()):
+                    return None  # perhaps for want of work, so it is not kept
                 self._built[name] = None
         return self._built[name]
 
@@ -67,7 +74,7 @@ class Ways(Profile):
             bound, witness = profile.epsilon(delta)
             return witness, bound
 
-        witness, bound = self._best(solved, lambda one: 1 - one.lower / one.upper if 0 < one.upper < math.inf else 0.0)
+        witness, bound = self._best(solved, _width)
         return bound, witness
 
     def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
@@ -83,10 +90,16 @@ class Ways(Profile):
     ) -> list[Answer | None]:
         found: dict[Fraction, Answer | None] = dict.fromkeys(points)
         wide: dict[Fraction, Answer] = {}
-        for _, profile in self._profiles():
+        for name, profile in self._profiles():
             left = [x for x, value in found.items() if value is None]
-            for x, answer in zip(left, ask(profile, left) if left else [], strict=True):
-                if isinstance(answer, Ball) and profile.may_be_wide and _width(answer) > self.wide:
+            if not left or not effort.affords(_LITTLE):
+                break
+            if name == _DEEP:  # as the contour before, but for single points
+                continue
+            with effort.allowed(_SHARE * effort.left()):
+                answers = ask(profile, left)
+            for x, answer in zip(left, answers, strict=True):
+                if answer is not None and profile.may_be_wide and _width(answer) > self.wide:
                     wide.setdefault(x, answer)
                 else:
                     found[x] = answer
@@ -108,9 +121,19 @@ class Ways(Profile):
         """The first answer that is not wide; or the least wide of it and those of the next _MORE ways."""
         failure = NotCertified("the exact profile", "no part of it has a transform")
         found: list[tuple[float, Witness, Answer]] = []
+        names = [name for name, _ in self.ways]
+        kept = _KEPT * effort.left() if math.isfinite(effort.left()) else 0.0
+        least = min(_LEAST, kept)
         for name, profile in self._profiles():
+            if found and not effort.affords(_LITTLE):
+                break
+            before = _LAST in names[names.index(name) + 1 :]
             try:
-                witness, answer = ask(profile)
+                with (
+                    effort.allowed(effort.left() - least * before),
+                    effort.allowed(effort.left() - (kept - least) * before, searching=True),
+                ):
+                    witness, answer = ask(profile)
             except NotCertified as wrong:
                 failure = wrong
                 continue
@@ -124,12 +147,18 @@ class Ways(Profile):
 
 
 def roughly(profile: Profile) -> Profile:
-    """The same, where an end that is a little off will do."""
-    return replace(profile, wide=_ROUGH) if isinstance(profile, Ways) else profile
+    """The same, where an end that is a little off will do: for that a grid needs little work, so it is second."""
+    if not isinstance(profile, Ways):
+        return profile
+    first, rest = profile.ways[:1], profile.ways[1:]
+    return replace(profile, wide=ROUGH, ways=(*first, *sorted(rest, key=lambda way: way[0] != _LAST)))
 
 
-def _width(value: Ball) -> float:
+def _width(value: object) -> float:
     """The relative width of an enclosure of a number that is not negative."""
+    if isinstance(value, Bound):
+        return 1 - value.lower / value.upper if 0 < value.upper < math.inf else 0.0
+    assert isinstance(value, Ball)
     with precision(64):
         middle, radius = float(value.mid()), float(value.rad())
     return radius / middle if middle > 0 else math.inf if radius > 0 else 0.0

@@ -6,7 +6,6 @@ Few terms count, and each is wanted to its share of the whole only.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,6 +19,7 @@ from tightrope.curves.loss import Loss, Parts, merged
 from tightrope.curves.pair import Pair
 from tightrope.curves.profile import Profile, Witness, within_unit
 from tightrope.curves.sampled.poisson import PoissonAdd, PoissonRemove
+from tightrope.curves.shared_proofs import shared_deltas, shared_epsilons
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, precision, sharp
 from tightrope.numerics.bound import Bound
@@ -36,8 +36,6 @@ _ATTEMPTS, _SECANTS = 5, 8
 _APART, _REACH = 1e-5, 0.2  # of x: between the first two points of a search, and how far it may go
 _NARROWEST, _WIDENINGS = 1e-13, 20
 _SETTLED = 1e-9  # of ε
-_PATIENCE = 1.0  # seconds after which plans that serve their neighbours roughly are not replaced
-_NEAR, _ROUGH = 1e-7, 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,40 +178,11 @@ class AtomsProfile(Profile):
 
     def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
         """At many ε: the plans of one serve its neighbours as long as they are good enough."""
-        found: dict[Fraction, Ball | None] = dict.fromkeys(sorted(set(epsilons)))
-        witness: Witness | None = None
-        started = time.process_time()
-        for x in found:
-            try:
-                value = None if witness is None else self.prove(x, witness)
-                if witness is None or value is None or not _narrow(value, _close(started)):
-                    witness = self.find(x)
-                    value = self.prove(x, witness)
-                found[x] = value
-            except NotCertified:
-                continue
-        return [found[x] for x in epsilons]
+        return shared_deltas(self, epsilons)
 
     def epsilons(self, deltas: Sequence[Fraction]) -> list[Bound | None]:
         """At many δ, likewise."""
-        found: dict[Fraction, Bound | None] = dict.fromkeys(sorted(set(deltas), reverse=True))
-        last: tuple[Bound, Witness] | None = None
-        started = time.process_time()
-        for delta in found:
-            try:
-                moved = None if last is None else self._moved(delta, *last, _close(started))
-                last = (moved, last[1]) if moved is not None and last is not None else self.epsilon(delta)
-                found[delta] = last[0]
-            except NotCertified:
-                continue
-        return [found[delta] for delta in deltas]
-
-    def _moved(self, delta: Fraction, bound: Bound, witness: Witness, close: float) -> Bound | None:
-        """ε by plans that were made for another δ, if that is good enough."""
-        if not 0 < bound.upper < math.inf:
-            return None
-        x, width = self._polished(bound.upper, _log(delta), witness)
-        return self._enclosed(x, delta, witness, width) if width < close else None
+        return shared_epsilons(self, deltas)
 
     def estimate(self, delta: Fraction) -> float:
         """About ε, in floats."""
@@ -222,16 +191,6 @@ class AtomsProfile(Profile):
 
 def _log(delta: Fraction) -> float:
     return math.log(delta.numerator) - math.log(delta.denominator)
-
-
-def _close(started: float) -> float:
-    """How near ends must be for the plans of a neighbour to do."""
-    return _NEAR if time.process_time() - started < _PATIENCE else _ROUGH
-
-
-def _narrow(value: Ball, close: float) -> bool:
-    with precision(64):
-        return bool(value.rad() <= value.mid() * close)
 
 
 def atoms_profile(loss: Loss) -> AtomsProfile | None:

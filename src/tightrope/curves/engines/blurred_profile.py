@@ -1,7 +1,5 @@
-"""The profile of compositions whose losses are atoms, or nearly: a contour integral of the loss with a tiny normal one.
-
-The normal loss makes the integral converge; what it changes is enclosed (``numerics/contour/blurred_proof.py``).
-"""
+"""The profile of compositions whose losses are atoms, or nearly: contour integrals of two functions that enclose the
+call and have no high frequencies (``numerics/contour/blurred_proof.py``)."""
 
 from __future__ import annotations
 
@@ -14,16 +12,16 @@ from tightrope.curves.engines.contour_profile import transforms
 from tightrope.curves.engines.lesser_direction import bounded_by, chernoff_bound
 from tightrope.curves.loss import Loss
 from tightrope.curves.profile import Profile, Witness, within_unit
+from tightrope.curves.shared_proofs import shared_deltas, shared_epsilons
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, precision, sharp
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.contour.blurred import BlurPlan, BlurredSum
 from tightrope.numerics.exact import near
 
-_RELATIVE = 5e-9
+_RELATIVE = 5e-10
 _STEPS = tuple(10.0**k for k in range(-15, -3))
 _SECANTS = 6
-_ENOUGH = 22  # bits of δ
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,18 +87,11 @@ class BlurredProfile(Profile):
 
     def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
         """At many ε: contours made for one serve the next ones, as long as they are good enough there."""
-        found: dict[Fraction, Ball | None] = dict.fromkeys(sorted(set(epsilons)))
-        witness: Witness | None = None
-        for x in found:
-            value = None if witness is None else self.prove(x, witness)
-            if value is None or int(value.rel_accuracy_bits()) < _ENOUGH:
-                try:
-                    witness = self.find(x)
-                    value = self.prove(x, witness)
-                except NotCertified:
-                    continue
-            found[x] = value
-        return [found[x] for x in epsilons]
+        return shared_deltas(self, epsilons)
+
+    def epsilons(self, deltas: Sequence[Fraction]) -> list[Bound | None]:
+        """At many δ likewise."""
+        return shared_epsilons(self, deltas)
 
     def estimate(self, delta: Fraction) -> float:
         """About ε, in floats."""
@@ -148,12 +139,12 @@ def _around(x: float, sign: int) -> list[float]:
 
 
 def _written(plan: BlurPlan) -> Witness:
-    return {"t": plan.t, "eta": plan.eta, "count": plan.count, "blur": plan.blur}
+    return {"t": plan.t, "eta": plan.eta, "count": plan.count, "points": plan.points}
 
 
 def _plan(witness: Witness) -> BlurPlan:
-    t, eta, blur = (Fraction(witness[name]) for name in ("t", "eta", "blur"))
-    return BlurPlan(t, eta, int(witness["count"]), blur)
+    t, eta = (Fraction(witness[name]) for name in ("t", "eta"))
+    return BlurPlan(t, eta, int(witness["count"]), int(witness["points"]))
 
 
 def _other(total: BlurredSum, epsilon: Fraction, witness: Witness) -> Ball:

@@ -17,11 +17,12 @@ from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, precision
 from tightrope.numerics.contour.integral import ContourSum, Plan
 from tightrope.numerics.exact import near
+from tightrope.numerics.many_roots import many_roots
 
 __all__ = ["ContourChart", "ProfileChart"]
 
 _RELATIVE = 1e-12
-_SHARES = (1.0, 0.25)  # of the stretch that a contour can serve if nothing else limits it
+_SHARES = (1.0, 0.25, 0.06)  # of the stretch that a contour can serve if nothing else limits it
 _NATS = 9.0  # by how much finer a contour is than its saddle needs
 _ENOUGH = 36  # bits to which a call is wanted; else a contour is made for this point alone
 
@@ -44,6 +45,7 @@ class ContourChart:
         self._enough = _ENOUGH
         self._shares: tuple[float, ...] = _SHARES
         self._sheets: tuple[Sheet, ...] = ()
+        self.last = math.inf  # no contour need serve points beyond
 
     def call(self, x: Fraction) -> Ball:
         """A proved enclosure of the call at x; points in rising order need the fewest contours."""
@@ -81,8 +83,8 @@ class ContourChart:
     def _stretch(self, low: float) -> Sheet | None:
         """As long as it can be; None if all are too fine, or too far out: a contour for this point alone may do."""
         reach = math.sqrt(2 * _NATS * self.total.curvature(low))
-        while self._shares:
-            half = self._shares[0] * reach
+        while self._shares and low < self.last:
+            half = min(self._shares[0] * reach, (self.last - low) / 2)
             with suppress(NotCertified):
                 return Sheet(low, low + 2 * half, self.total.plan(low + half, self._relative, half))
             self._shares = self._shares[1:]  # what was too long once is not tried again
@@ -94,6 +96,21 @@ class ProfileChart:
 
     def __init__(self, sums: Sequence[ContourSum]) -> None:
         self.charts = [ContourChart(total) for total in sums]
+
+    def end_at(self, last: float) -> None:
+        """No points beyond are wanted."""
+        for chart in self.charts:
+            chart.last = last
+
+    def roots(self, goals: Sequence[float], last: float) -> dict[float, float]:
+        """About where ln δ is each of these, between 0 and ``last``; not those that it takes elsewhere."""
+
+        def log_delta(x: float) -> float:
+            middle = self.delta(Fraction(x)).mid()
+            return float(middle.log()) if middle > 0 else -math.inf
+
+        top, low = log_delta(0.0), log_delta(last)
+        return many_roots(log_delta, [goal for goal in goals if low < goal < top], (0.0, top), (last, low))
 
     def delta(self, x: Fraction) -> Ball:
         """A proved enclosure of δ at x."""

@@ -11,6 +11,7 @@ from functools import cached_property, lru_cache, partial
 from typing import TypeVar
 
 from tightrope.curves.engines.contour_chart import ProfileChart
+from tightrope.curves.engines.enclosed_root import enclosed_root
 from tightrope.curves.engines.lesser_direction import (
     FAR,
     NEAR,
@@ -34,8 +35,8 @@ from tightrope.numerics.real import Real, largest
 from tightrope.numerics.transforms.transform import Transform
 
 _RELATIVE = 1e-12
-_STEPS = tuple(10.0**k for k in range(-14, -3))
 _FEW = 4  # points that are asked one after the other
+_BEYOND = 1e-3  # what a contour for many points reaches further than the last, relatively
 
 Answer = TypeVar("Answer")
 
@@ -128,7 +129,7 @@ class ContourProfile(Profile):
             if not x > 0:
                 return self._at_zero(delta)
             try:
-                witness = self._witness(x, worse, goal)
+                witness = self._witness(x, worse, goal, self.sums[worse].fineness(x, _RELATIVE))
             except Unseen:
                 if not self.deep:
                     raise
@@ -136,7 +137,7 @@ class ContourProfile(Profile):
                 witness = self._deep(x, goal)
                 x = self.sums[worse].polished(x, goal, read_plan(witness))
             x = self.sums[worse].polished(x, goal, read_plan(witness))
-        return _enclosed(x, delta, lambda at: self.prove(at, witness), lambda at: self._worse(at, witness)), witness
+        return enclosed_root(x, delta, lambda at: self.prove(at, witness), lambda at: self._worse(at, witness)), witness
 
     def _leaking(self, delta: Fraction) -> Bound | None:
         """∞ where the mass there exceeds δ."""
@@ -148,18 +149,37 @@ class ContourProfile(Profile):
 
     def epsilons(self, deltas: Sequence[Fraction]) -> list[Bound | None]:
         """ε at many δ from a few contours; None where none was found."""
-        found = _found(sorted(set(deltas), reverse=True), lambda delta: self._leaking(delta) or self._charted(delta))
+        order = sorted(set(deltas), reverse=True)
+        known: dict[Fraction, Bound] = {}
+        if len(order) > _FEW:
+            with suppress(NotCertified), _floats():
+                known = self._shared(order)
+        left = [delta for delta in order if delta not in known]
+        found = {**_found(left, lambda delta: self._leaking(delta) or self._charted(delta)), **known}
         return [found[delta] for delta in deltas]
+
+    def _shared(self, order: list[Fraction]) -> dict[Fraction, Bound]:
+        """ε at falling δ, but for those that are 0 or ∞, by contours that reach to the last."""
+        goals = {delta: _log(delta) for delta in order if self._leaking(delta) is None}
+        last = self._crossing(min(goals.values(), default=0.0))[1] * (1 + _BEYOND)
+        if not 0 < last < math.inf:
+            return {}
+        chart = ProfileChart(self.sums)
+        chart.end_at(last)
+        places = chart.roots(list(goals.values()), last)
+        inside = [(delta, places[goal]) for delta, goal in goals.items() if places.get(goal, 0.0) > 0]
+        return {delta: enclosed_root(place, delta, chart.delta, chart.delta) for delta, place in inside}
 
     def _charted(self, delta: Fraction) -> Bound:
         goal = _log(delta)
         worse, x = self._crossing(goal)
         if not x > 0:
             return self._at_zero(delta)[0]
-        return _enclosed(self._chart.charts[worse].polished(x, goal), delta, self._chart.delta, self._chart.delta)
+        return enclosed_root(self._chart.charts[worse].polished(x, goal), delta, self._chart.delta, self._chart.delta)
 
     def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
         """δ at many ε from a few contours; None where none was found."""
+        self._chart.end_at(near(max(epsilons, default=Fraction(0))))
         found = _found(sorted(set(epsilons)), lambda x: within_unit(self._chart.delta(x)))
         return [found[x] for x in epsilons]
 
@@ -231,26 +251,6 @@ def _found(points: list[Fraction], ask: Callable[[Fraction], Answer]) -> dict[Fr
 
 def _log(delta: Fraction) -> float:
     return math.log(delta.numerator) - math.log(delta.denominator)
-
-
-def _enclosed(x: float, delta: Fraction, whole: Callable[[Fraction], Ball], part: Callable[[Fraction], Ball]) -> Bound:
-    """Both sides of the solution near x, each proved where it is returned; 0 if no lower side is. ``part`` is at most
-    the whole, and near it."""
-
-    def above(at: float) -> bool:
-        value = part(Fraction(at))
-        with precision(200):
-            return bool(value > ball(delta))
-
-    def below(at: float) -> bool:
-        value = whole(Fraction(at))
-        with precision(200):
-            return bool(value <= ball(delta))
-
-    upper = next((e for step in _STEPS if below(e := x * (1 + step))), None)
-    if upper is None:
-        raise NotCertified("the exact profile", f"no contour proved an ε near {x:.6g}")
-    return Bound(next((e for step in _STEPS if above(e := x * (1 - step))), 0.0), upper)
 
 
 def written_plan(plan: Plan) -> Witness:

@@ -13,25 +13,31 @@ from functools import partial
 
 from tightrope.curves.concentrated import joint_failure
 from tightrope.curves.engines.contour_profile import total_variation
+from tightrope.curves.engines.grid_witness import read_plan, written_plan
 from tightrope.curves.loss import Loss, merged
 from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.pair import Pair
 from tightrope.curves.profile import Profile, Witness, within_unit
 from tightrope.curves.revealed import Revealed
 from tightrope.errors import NotCertified
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ball, lower_float, precision, sharp, upper_float
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.exact import near
+from tightrope.numerics.grid.graded import GradedPlan
+from tightrope.numerics.grid.graded_direction import GradedDirection
 from tightrope.numerics.grid.grid_plan import GridPlan
-from tightrope.numerics.grid.lattice_laws import Lattice
 from tightrope.numerics.grid.search import SMALL, GridDirection, falling_root, log_float
 from tightrope.numerics.real import Real, largest, total
 
 _STEPS = tuple(10.0**k for k in range(-11, -3))  # relative distances at which an end is proved
 _PATIENCE = 2**20  # points of grids after which those that serve their neighbours roughly are not replaced
+_OWN, _WIDEST = 3.0, 1e-5  # of the width of a grid where it was made, and at most
+_SHARE = 0.55  # of the work that is allowed, for the first direction: the other may be hard to tell from it
 _CLOSE, _ROUGH = 1e-6, 1e-3
 _NEARBY = Fraction(1, 1000)  # relatively: where else the grids of an ε are used
 _FEW = 0.7  # sampled records on average
+_FEW_POINTS = 4  # of a profile, each with grids of its own
 _ATOMS = 2  # both ends of a bounded loss
 _MOST = 200_000  # steps beyond which floats see nothing of a sum
 
@@ -48,6 +54,10 @@ class GridProfile(Profile):
 
     def find(self, epsilon: Fraction) -> Witness:
         """A fine grid for the direction that seems to cost more, a coarse one for the other."""
+        return self._found(epsilon, graded=True)
+
+    def _found(self, epsilon: Fraction, graded: bool) -> Witness:
+        """The same; graded grids do not serve other ε."""
         if epsilon < 0:
             raise NotCertified("a grid of losses", "ε is negative")
         x = near(epsilon)
@@ -57,9 +67,9 @@ class GridProfile(Profile):
         coarse = {i: self.directions[i].planned(x, fine=False) for i in live}
         value = {i: upper_float(self.directions[i].grid(coarse[i]).upper(x)) for i in live}
         worse = max(live, key=lambda i: value[i])
-        return self._witness(x, worse, self.directions[worse].planned(x), epsilon)
+        return self._witness(x, worse, self.directions[worse].planned(x, graded=graded), epsilon)
 
-    def _witness(self, x: float, worse: int, plan: GridPlan, epsilon: Fraction) -> Witness:
+    def _witness(self, x: float, worse: int, plan: GridPlan | GradedPlan, epsilon: Fraction) -> Witness:
         witness: Witness = {"direction": worse, **written_plan(plan), "other": {}}
         level = self.directions[worse].grid(plan).lower(x)
         for i, direction in enumerate(self.directions):
@@ -99,7 +109,7 @@ class GridProfile(Profile):
             return Ball(0)
         if not witness:  # no grid was needed where the witness was found
             return Ball(0).union(Ball(1))
-        if "step" not in witness:
+        if "step" not in witness and "grades" not in witness:
             raise NotCertified("a grid of losses", f"no grid is known for direction {direction}")
         grid = self.directions[direction].grid(read_plan(witness))
         with precision(100):
@@ -111,16 +121,19 @@ class GridProfile(Profile):
         """At many ε: a grid serves its neighbours as long as its ends are close enough."""
         found: dict[Fraction, Ball | None] = dict.fromkeys(sorted(set(epsilons)))
         witness: Witness | None = None
-        spent = 0
+        spent, own = 0, 0.0
         for x in found:
-            value = None if witness is None else self._nearby(x, witness, _CLOSE if spent < _PATIENCE else _ROUGH)
+            close = max(own, _CLOSE if spent < _PATIENCE else _ROUGH)
+            value = None if witness is None else self._nearby(x, witness, close)
             if value is None:
                 try:
-                    witness = self.find(x)
+                    witness = self._found(x, graded=len(found) <= _FEW_POINTS)
                     value = self.prove(x, witness)
                 except NotCertified:
                     continue
                 spent += _points(witness)
+                with precision(64):
+                    own = _worse_than(float(value.rad() / value.mid()) if value.mid() > 0 else 0.0)
             found[x] = value
         return [found[x] for x in epsilons]
 
@@ -128,7 +141,7 @@ class GridProfile(Profile):
         """δ by grids that were made for another ε, if that is good enough."""
         value = self.prove(epsilon, witness)
         with precision(64):
-            slope = 1 + float(witness.get("tilt", 0)) * float(epsilon)
+            slope = 1 + float(read_plan(witness).tilt) * float(epsilon)
             return value if value.rad() <= value.mid() * close * slope else None
 
     def _worse(self, goal: float) -> int:
@@ -140,6 +153,10 @@ class GridProfile(Profile):
 
     def epsilon(self, delta: Fraction) -> tuple[Bound, Witness]:
         """Solve on ever finer grids; each end is proved where it is returned."""
+        return self._solved(delta, graded=True)
+
+    def _solved(self, delta: Fraction, graded: bool) -> tuple[Bound, Witness]:
+        """The same; graded grids do not serve other δ."""
         with precision(160):
             leak = sharp(self.leak.ball)
             if self.leak.rational == delta or leak >= ball(delta):  # no ball can tell a number from itself
@@ -148,7 +165,8 @@ class GridProfile(Profile):
                 return Bound(0.0, 0.0), {"distance": "the parts' total variations"}
         goal = math.log(delta.numerator) - math.log(delta.denominator)
         worse = self._worse(goal)
-        found = self.directions[worse].located(goal)
+        with effort.allowed(effort.left() * (1 if len(self.directions) == 1 else _SHARE)):
+            found = self.directions[worse].located(goal, graded=graded)
         if not found.upper > 0:
             witness = self.find(Fraction(0))
             if not self.meets(Fraction(0), delta, witness):
@@ -174,30 +192,31 @@ class GridProfile(Profile):
         """At many δ, likewise."""
         found: dict[Fraction, Bound | None] = dict.fromkeys(sorted(set(deltas), reverse=True))
         last: tuple[Bound, Witness] | None = None
-        spent = 0
+        spent, own = 0, 0.0
         for delta in found:
-            bound = None if last is None else self._moved(delta, *last, _CLOSE if spent < _PATIENCE else _ROUGH)
+            close = max(own, _CLOSE if spent < _PATIENCE else _ROUGH)
+            bound = None if last is None else self._moved(delta, *last, close)
             if bound is None:
                 try:
-                    last = self.epsilon(delta)
+                    last = self._solved(delta, graded=len(found) <= _FEW_POINTS)
                 except NotCertified:
                     continue
                 bound, spent = last[0], spent + _points(last[1])
+                own = _worse_than(1 - bound.lower / bound.upper if 0 < bound.upper < math.inf else 0.0)
             found[delta] = bound
         return [found[delta] for delta in deltas]
 
     def _moved(self, delta: Fraction, bound: Bound, witness: Witness, close: float) -> Bound | None:
         """ε by grids that were made for another δ, if that is good enough."""
-        if "step" not in witness or not 0 < bound.upper < math.inf:
+        if "distance" in witness or not 0 < bound.upper < math.inf:
             return None
-        goal = math.log(delta.numerator) - math.log(delta.denominator)
-        end = float(witness["step"]) * (int(witness["start"]) + int(witness["length"]) - 4)
+        goal, plan = math.log(delta.numerator) - math.log(delta.denominator), read_plan(witness)
 
         def root(start: float, side: Callable[[Ball], Ball]) -> float:
             def gap(x: float) -> float:
                 return log_float(side(self.prove(Fraction(x), witness))) - goal
 
-            return falling_root(gap, start, float(witness["tilt"]), end)
+            return falling_root(gap, start, float(plan.tilt), plan.end)
 
         high = root(bound.upper, Ball.upper)
         low = root(high, Ball.lower)
@@ -205,6 +224,11 @@ class GridProfile(Profile):
             return self._enclosed(low, high, delta, witness) if 0 < high * (1 - close) <= low else None
         except NotCertified:
             return None
+
+
+def _worse_than(width: float) -> float:
+    """How wide the answers of neighbours may be where the grid's own are not narrow."""
+    return min(_OWN * width, _WIDEST)
 
 
 def _rough_epsilon(direction: GridDirection, goal: float) -> float:
@@ -216,30 +240,7 @@ def _rough_epsilon(direction: GridDirection, goal: float) -> float:
 
 def _points(witness: Witness) -> int:
     """How many points the grids of a witness have: what they cost, on any machine."""
-    return sum(int(one.get("length", 0)) for one in (witness, witness.get("other", {})))
-
-
-def written_plan(plan: GridPlan) -> Witness:
-    """A plan as a witness."""
-    return {
-        "step": plan.lattices[0].step,
-        "ranges": [[lattice.first, lattice.last] for lattice in plan.lattices],
-        "tilt": plan.tilt,
-        "start": plan.start,
-        "length": plan.length,
-        "above": plan.above,
-        "below": plan.below,
-        "split": plan.split,
-    }
-
-
-def read_plan(witness: Witness) -> GridPlan:
-    """The plan of a witness."""
-    step = Fraction(witness["step"])
-    lattices = tuple(Lattice(step, int(first), int(last)) for first, last in witness["ranges"])
-    start, length = int(witness["start"]), int(witness["length"])
-    tilt, above, below = (Fraction(witness[name]) for name in ("tilt", "above", "below"))
-    return GridPlan(lattices, tilt, start, length, above, below, bool(witness["split"]))
+    return sum(read_plan(one).points for one in (witness, witness.get("other", {})) if "step" in one or "grades" in one)
 
 
 def few(loss: Loss) -> bool:
@@ -269,7 +270,7 @@ def grid_profile(loss: Loss) -> GridProfile | None:
         known = tuple((law, copies) for law, copies in found if law is not None)
         if len(known) < len(found) or not known or sum(copies for _, copies in known) > _MOST:
             return None
-        directions.append(GridDirection(known))
+        directions.append(GradedDirection(known))
         tops.append(total([(pair.largest(), copies) for pair, copies in parts]))
         leaks.append(joint_failure([(pair.infinite(), copies) for pair, copies in parts]))
         sizes.append(Real(None, partial(total_variation, merged(parts))))

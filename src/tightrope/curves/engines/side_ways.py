@@ -12,19 +12,22 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Protocol
 
-from tightrope.curves.engines import contour_profile, grid_profile, windowed_profile
+from tightrope.curves.engines import contour_profile, grid_profile, grid_witness, windowed_profile, windowed_witness
 from tightrope.curves.engines.lesser_direction import bounded_by
 from tightrope.curves.loss import Loss, Parts
+from tightrope.curves.pair import Call
 from tightrope.curves.profile import Witness
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, lower_float, precision, upper_float
 from tightrope.numerics.contour.integral import ContourSum
+from tightrope.numerics.grid.graded import GradedSum
 from tightrope.numerics.grid.search import GridDirection, log_float
 from tightrope.numerics.grid.total import GridSum
 from tightrope.numerics.windowed.total import WindowedSum
 
 __all__ = ["Chernoff", "SideWay", "side_ways"]
 
+_BITS = 256
 _FINEST, _COARSEST = 1e-14, 0.05
 _LEAST, _STRETCH = 1e-12, 0.8  # ln of the ratio of places that one coarse grid serves
 
@@ -62,11 +65,11 @@ class Windowed:
 
     def plan(self, first: float, last: float, log_error: float) -> Witness:
         """One for the whole stretch."""
-        return windowed_profile.written_plan(self._steps.plan_to(first, last, log_error, self._adding))
+        return windowed_witness.written_plan(self._steps.plan_to(first, last, log_error, self._adding))
 
     def value(self, y: Ball, witness: Witness) -> Ball:
         """By the plan."""
-        plan = windowed_profile.read_plan(witness)
+        plan = windowed_witness.read_plan(witness)
         with precision(plan.bits + 64):
             return self._steps.call(y, plan, self._adding)
 
@@ -99,6 +102,30 @@ class Contour:
             return self._total.call(y, contour_profile.read_plan(witness))
 
 
+class Closed:
+    """By a formula."""
+
+    name = "closed"
+    effort, enough = 1, math.inf
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+
+    def about(self, y: float) -> float:
+        """Its logarithm."""
+        with precision(64):
+            return log_float(self._call(Ball(y)))
+
+    def plan(self, first: float, last: float, log_error: float) -> Witness:  # noqa: ARG002 - nothing to plan
+        """None is needed."""
+        return {}
+
+    def value(self, y: Ball, witness: Witness) -> Ball:  # noqa: ARG002 - the formula is the proof
+        """The formula."""
+        with precision(_BITS):
+            return self._call(y)
+
+
 class Gridded:
     """By two laws on a lattice."""
 
@@ -107,7 +134,7 @@ class Gridded:
 
     def __init__(self, laws: GridDirection) -> None:
         self._laws = laws
-        self._coarse: dict[int, GridSum] = {}
+        self._coarse: dict[int, GridSum | GradedSum] = {}
 
     def about(self, y: float) -> float:
         """On a coarse grid, made for a stretch."""
@@ -119,11 +146,11 @@ class Gridded:
 
     def plan(self, first: float, last: float, log_error: float) -> Witness:  # noqa: ARG002 - as fine as is worth while
         """As good as grids are, in the middle."""
-        return grid_profile.written_plan(self._laws.planned((first + last) / 2))
+        return grid_witness.written_plan(self._laws.planned((first + last) / 2))
 
     def value(self, y: Ball, witness: Witness) -> Ball:
         """Between both laws; δ falls in y."""
-        grid = self._laws.grid(grid_profile.read_plan(witness))
+        grid = self._laws.grid(grid_witness.read_plan(witness))
         with precision(100):
             return grid.lower(upper_float(y)).union(grid.upper(max(lower_float(y), 0.0)))
 
@@ -152,6 +179,10 @@ class Chernoff:
 def side_ways(loss: Loss, number: int) -> Iterator[SideWay]:
     """The ways to one direction of a loss, the quickest first."""
     parts = loss.directions[number]
+    call = parts[0][0].repeated(parts[0][1]) if len(parts) == 1 else None
+    if call is not None:
+        yield Closed(call)
+        return
     windowed = windowed_profile.windowed_profile(loss)
     total = contour_sum(parts)
     window = None if windowed is None else Windowed(windowed.steps, total if number else None)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
@@ -13,19 +14,21 @@ from tightrope.curves.engines.contour_profile import total_variation, transforms
 from tightrope.curves.engines.lesser_direction import bounded_by, chernoff_bound
 from tightrope.curves.engines.windowed_direction import WindowedDirection
 from tightrope.curves.engines.windowed_stretches import WindowedStretches
+from tightrope.curves.engines.windowed_witness import read_plan, written_plan
+from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss, Parts, merged
 from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.profile import Profile, Witness, within_unit
 from tightrope.curves.sampled.poisson import PoissonAdd, PoissonRemove
+from tightrope.curves.shared_roots import SharedRoots
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, precision, sharp
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.contour.integral import ContourSum
 from tightrope.numerics.exact import near
 from tightrope.numerics.real import ZERO, Real, largest
-from tightrope.numerics.windowed.bounds import Split
 from tightrope.numerics.windowed.parts import Sampler, WindowLaw
-from tightrope.numerics.windowed.plan import Piece, WindowPlan
+from tightrope.numerics.windowed.plan import WindowPlan
 from tightrope.numerics.windowed.total import WindowedSum
 
 _STEPS = tuple(10.0**k for k in range(-13, -3))
@@ -35,10 +38,9 @@ _ATTEMPTS, _CLOSE = 5, 2e-3
 _CLOSE_CALL, _FARTHEST = 0.3, 30.0  # nats that a root may be off to be close; and that a step may go
 _DEAR, _ROUGHLY = 3e5, math.log(1e-2)  # microseconds of a proof that is worth a rough one; and how rough
 _RARE = 3.0  # below this, a contour integral of the whole loss would be slow
-_SPLIT = [f.name for f in fields(Split)]
-_PIECE = [f.name for f in fields(Piece) if f.name != "split"]
-_PLAN = [f.name for f in fields(WindowPlan) if f.name not in ("pieces", "work")]
 _MOST_SAMPLERS = 8
+_FEW = 5  # points that are asked alone
+_BESIDE, _SETTLED = 1e-3, 1e-10  # how far stretches reach beyond the ends; and how near to its target ln δ is brought
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +51,7 @@ class WindowedProfile(Profile):
     adding: ContourSum
     largest: Real  # the largest loss when adding
     distance: Real  # an upper bound on δ(0): total variations add at most
+    reach: float = 0.0  # where only atoms are beside the steps, what these reach alone: many points are not for windows
     may_be_wide = True  # where the call was estimated badly
 
     def find(self, epsilon: Fraction) -> Witness:
@@ -149,27 +152,43 @@ class WindowedProfile(Profile):
 
     def _enclosed(self, x: float, delta: Fraction, witness: Witness) -> Bound | None:
         """Both ends near x, each proved where it is."""
-        upper = next((e for e in _around(x, 1) if self.meets(Fraction(e), delta, witness)), None)
-        lower = next((e for e in _around(x, -1) if self.needs(Fraction(e), delta, witness)), None)
+        upper = next((e for s in _STEPS if self.meets(Fraction(e := x * (1 + s)), delta, witness)), None)
+        lower = next((e for s in _STEPS if self.needs(Fraction(e := x * (1 - s)), delta, witness)), None)
         return None if upper is None or lower is None else Bound(lower, upper)
 
     def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
         """At many ε; a plan for each direction serves a whole stretch."""
         stretches = WindowedStretches(self.steps, self.adding, self._beyond)
-        found: dict[Fraction, Ball | None] = {}
-        for x in sorted(set(epsilons)):
-            value = stretches.delta(x)
-            found[x] = self._delta(x) if value is None else value
+        found = {x: stretches.delta(x) if near(x) >= self.reach else None for x in sorted(set(epsilons))}
+        for x in [x for x in found if found[x] is None][:_FEW]:  # for many of them another way may be quicker
+            found[x] = self._delta(x)
         return [found[x] for x in epsilons]
 
     def epsilons(self, deltas: Sequence[Fraction]) -> list[Bound | None]:
-        """At many δ likewise."""
-        stretches = WindowedStretches(self.steps, self.adding, self._beyond)
-        found: dict[Fraction, Bound | None] = {}
-        for delta in sorted(set(deltas), reverse=True):
-            bound = stretches.epsilon(delta)
-            found[delta] = self._epsilon(delta) if bound is None else bound
-        return [found[delta] for delta in deltas]
+        """At many δ likewise, between the first and the last, which are asked alone."""
+        order = sorted(set(deltas), reverse=True)
+        number = bisect_left(order, True, key=self._positive)
+        if self.reach and len(order) > _FEW:
+            number = bisect_left(order, self.reach, lo=number, hi=len(order) - 1, key=self.estimate)
+        alone = order[max(number - 1, 0) : number + 1] + order[-1:]
+        found = {delta: self._epsilon(delta) for delta in alone}
+        before = found[order[number - 1]] if number else None
+        if before is not None and before.upper == 0:
+            found |= dict.fromkeys(order[: number - 1], before)  # δ falls
+        first, last = found.get(order[min(number, len(order) - 1)]), found[order[-1]]
+        if first is not None and last is not None and 0 < first.lower < last.lower:
+            stretches = WindowedStretches(self.steps, self.adding, self._beyond)
+            stretches.cover(first.lower * (1 - _BESIDE), last.upper * (1 + _BESIDE))
+            roots = SharedRoots(stretches.needed)
+            found |= roots.between(order[number + 1 : -1], first.upper, last.lower, _SETTLED)
+        return [found.get(delta) for delta in deltas]
+
+    def _positive(self, delta: Fraction) -> bool:
+        """Whether ε seems to be positive."""
+        try:
+            return self.estimate(delta) > 0
+        except NotCertified:
+            return True
 
     def estimate(self, delta: Fraction) -> float:
         """About ε, in floats."""
@@ -179,6 +198,9 @@ class WindowedProfile(Profile):
         """The root improved on proved values: by secants, and by halvings between places on both sides of it where
         secants do not help. ``slope`` is about that of −ln call against ln x."""
         at, before, most = x, x * (1 + min(1e-4, 1e-2 / slope)), min(0.1, _FARTHEST / slope)
+        excess = self._drowned(x, goal, plan)
+        if excess is not None:  # much further out than δ, where the estimate was poor
+            return x * (1 - min(excess / slope, most))
         gap, last = (self._log_call(place, plan) - goal for place in (at, before))
         sides = {gap > 0: at, last > 0: before}
         secants, halvings = _SECANTS, _HALVINGS
@@ -199,6 +221,15 @@ class WindowedProfile(Profile):
                 break
         return at
 
+    def _drowned(self, x: float, goal: float, plan: WindowPlan) -> float | None:
+        """By how many nats at least the call at x is below ``goal``, where that is all that a plan shows; else None."""
+        with precision(plan.bits + 64):
+            value = self.steps.call(Ball(x), plan)
+            if value.lower() > 0 or not value.upper() > 0:
+                return None
+            excess = goal - float(value.upper().log())
+        return excess if excess > _CLOSE_CALL else None
+
     def _log_call(self, x: float, plan: WindowPlan) -> float:
         with precision(plan.bits + 64):
             middle = self.steps.call(Ball(x), plan).mid()
@@ -213,34 +244,6 @@ class WindowedProfile(Profile):
 
 def _close(x: float, start: float, slope: float) -> bool:
     return abs(x / start - 1) < min(_CLOSE, _CLOSE_CALL / slope)
-
-
-def _around(x: float, sign: int) -> list[float]:
-    return [x * (1 + sign * step) for step in _STEPS]
-
-
-def written_plan(plan: WindowPlan) -> Witness:
-    """One piece is written beside the rest, several as a list."""
-    pieces = [
-        {**{name: getattr(piece.split, name) for name in _SPLIT}, **{name: getattr(piece, name) for name in _PIECE}}
-        for piece in plan.pieces
-    ]
-    rest = {name: getattr(plan, name) for name in _PLAN}
-    return {**pieces[0], **rest} if len(pieces) == 1 else {"pieces": pieces, **rest}
-
-
-def read_plan(witness: Witness) -> WindowPlan:
-    """The plan of a witness."""
-
-    def exact(given: Witness, name: str) -> Fraction | None:
-        return None if given[name] is None else Fraction(given[name])
-
-    pieces = []
-    for given in witness.get("pieces", [witness]):
-        split = Split(**{name: exact(given, name) for name in _SPLIT})  # type: ignore[arg-type]  # a missing border is refused
-        pieces.append(Piece(split, **{name: exact(given, name) for name in _PIECE}))  # type: ignore[arg-type]  # likewise
-    rest = {name: int(witness[name]) if name in ("count", "bits") else exact(witness, name) for name in _PLAN}
-    return WindowPlan(tuple(pieces), **rest)  # type: ignore[arg-type]  # likewise
 
 
 def windowed_profile(loss: Loss) -> WindowedProfile | None:
@@ -258,7 +261,9 @@ def windowed_profile(loss: Loss) -> WindowedProfile | None:
     top = ZERO
     for pair, copies in merged(loss.add):
         top = top + pair.largest() * copies
-    return WindowedProfile(steps, adding, top, largest(sizes))
+    others = [pair for pair, _ in loss.remove if not isinstance(pair, PoissonRemove)]
+    atoms = steps.reached if all(isinstance(pair, FinitePair) for pair in others) else 0.0
+    return WindowedProfile(steps, adding, top, largest(sizes), atoms)
 
 
 def _law(parts: Parts, kind: type[PoissonRemove] | type[PoissonAdd]) -> WindowLaw | None:

@@ -184,11 +184,11 @@ def _chosen_pair(pair: DrawsPair, counts: tuple[int, ...]) -> Pair:
 def nothing_sharper(loss: Loss, tight: bool) -> bool:
     """Whether all else that is known of the parts follows from this loss, though its product may overstate.
 
-    ``tight``: whether each part alone is attained. So it is for attained and for glued pairs; draws overstate, but less
-    than what is known of m records at once.
+    ``tight``: whether each part alone is attained, but for draws. So it is for attained and for glued pairs; draws
+    overstate, but less than what is known of m records at once.
     """
-    pairs = [pair for parts in loss.directions for pair, _ in parts]
-    return (tight and only_glued_overstates(loss)) or all(isinstance(pair, DrawsPair) for pair in pairs)
+    others = [tuple((pair, n) for pair, n in parts if not isinstance(pair, DrawsPair)) for parts in loss.directions]
+    return not any(others) or (tight and only_glued_overstates(Loss(*others)))
 
 
 def has_draws(loss: Loss) -> bool:

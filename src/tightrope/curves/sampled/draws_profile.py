@@ -22,6 +22,7 @@ from tightrope.curves.profile import Profile, Witness
 from tightrope.curves.sampled.draws import MOST_BITS, DrawsPair, drawn_pairs, spread, with_counts
 from tightrope.curves.sampled.glued import Glued
 from tightrope.errors import NotCertified
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.contour.floats import saddle_start
@@ -41,6 +42,7 @@ _CHANGE = 2.0**-24  # of E[e^{tL}], by all multiplicities that are not kept
 _DEEPEST = 300.0  # nats: points with a smaller δ are asked alone
 _MOST_KEPT = 300
 _GRIDDED = 3000  # copies
+_SHARE, _LEAST = 0.7, 1.5e5  # of the work that is allowed, for the first of two ways; and at least for the second
 _SPARE = 4  # bits: Chernoff's bound is above δ
 
 
@@ -130,12 +132,18 @@ class DrawsProfile(Profile):
         failure = NotCertified("a sample with replacement", "too many multiplicities count")
         for counts in tries:
             found: list[tuple[float, Witness, Answer]] = []
-            for flat in self._flat_or_not():
+            order = self._flat_or_not()
+            for flat in order:
                 try:
                     profile = self.flat(counts) if flat else self.at(counts)
                     if profile is None:
                         continue
-                    answer = ask(profile)
+                    later = flat is not order[-1] and (flat or self.flat(counts) is not None)
+                    with (
+                        effort.allowed(effort.left() - later * _LEAST),
+                        effort.allowed(effort.left() * (_SHARE if later else 1), searching=True),
+                    ):
+                        answer = ask(profile)
                     kept: Witness = {"cut": [list(one) for one in counts]} | ({"way": _FLAT} if flat else {})
                     found.append((width(profile, answer), kept, answer))
                 except NotCertified as wrong:

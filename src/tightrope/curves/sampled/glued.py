@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from tightrope.numerics.grid.cells import CellLaw
 
 
-_SEVERAL, _FEW_STEPS = 4, 30
+_SEVERAL, _FEW_STEPS = 4, 60
 
 
 @dataclass(frozen=True)

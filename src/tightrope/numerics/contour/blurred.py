@@ -7,30 +7,36 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from tightrope.errors import NotCertified
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, between, precision
-from tightrope.numerics.contour.blurred_proof import BITS, BlurPlan, BlurredProof
+from tightrope.numerics.contour.aliases import total_largest
+from tightrope.numerics.contour.blurred_proof import BITS, MOST_NODES, BlurPlan, BlurredProof
 from tightrope.numerics.contour.floats import searching
 from tightrope.numerics.contour.loss_sum import LossSum
-from tightrope.numerics.contour.proof import total_largest
 from tightrope.numerics.transforms.sampled_rule import short
 from tightrope.numerics.transforms.transform import Transform
 
 __all__ = ["BlurPlan", "BlurredSum"]
 
 _KEPT = 4
-_MOST_LOST = 14.0  # nats by which terms may exceed the call: doubles hold 36
+_LEAST_LOST, _MOST_LOST = 0.5, 14.0  # nats by which terms may exceed the call: doubles hold 36
+_ROUNDING = 1e-14  # of the transform of a copy
 _ROUGH = 1e-4
-_MOST_WORK = {True: 4e6, False: 4e7}  # nanoseconds
-_MANY, _LONGER = 1000, 4  # so many copies are worth so much more of it
+_MOST_WORK = {True: 4e6, False: 1e8}  # nanoseconds
+_MANY, _LONGER = 300, 4  # so many copies are worth so much more of it
+_NODE, _KEPT_NODE = 10.0, 300.0  # nanoseconds of a node but for its transforms, and of one that is not dropped
+_COARSEST = 0.1  # spacing, of what it is laid over
+_LEAST_POINTS, _MOST_POINTS = 64, 1e12
+_COARSER = (1, 30, 1000)  # accuracies that are tried in turn
 _STEPS = 40
-_NOTHING = BlurPlan(Fraction(1), Fraction(1), 1, Fraction(1))  # for an x beyond the largest loss
+_NOTHING = BlurPlan(Fraction(1), Fraction(1), 1, 64)  # for an x beyond the largest loss
 _TOP = 1e-9  # so near to the largest loss, relatively, nothing is looked at
 _FLATTEST = 0.05  # a saddle this low, in 1/deviation, is not in the tail
 _CLOSE = 1e-3  # how near to its target a root brings ln of the call: the ends are sought on the proof itself
 
 
 class BlurredSum(LossSum):
-    """The call of a sum of independent losses by contour integrals of the sum with a tiny normal loss."""
+    """The call of a sum of independent losses by contour integrals of functions that enclose it."""
 
     def __init__(self, parts: Sequence[tuple[Transform, int]]) -> None:
         super().__init__(parts)
@@ -56,14 +62,12 @@ class BlurredSum(LossSum):
         if rough is None or not abs(x - rough[0]) <= rough[1]:
             plan = self._plan(x, self._saddles.chernoff(x)[0] - 2.5, _ROUGH, quick=True)
             reach = 0.5 * math.sqrt(self._saddles.tilts(float(plan.t)).curvature)
-            rough = self._rough = x, reach, BlurredProof(self._parts, self._saddles, plan)
+            rough = self._rough = x, reach, self._proof(plan, rough=True)
         return self._log_call(rough[2], x)
 
     def _log_call(self, proof: BlurredProof, x: float) -> float:
-        """ln of the call in floats; half of the blur's largest effect is what it has on a smooth law."""
-        t = float(proof.plan.t)
-        call, excess = proof.floats(x)
-        value = call - excess / 2
+        """ln of the call in floats."""
+        t, value = float(proof.plan.t), proof.floats(x)
         if not value > 0:
             return self._saddles.saddle_call(self._saddles.saddle(x), x)
         return min(math.log(value) + self._saddles.tilts(t).log_moment - t * x, self._saddles.log_mass)
@@ -104,12 +108,23 @@ class BlurredSum(LossSum):
         """Parameters for a proof at and near x: as near to that relative accuracy of the call as the work allows."""
         if x >= self._saddles.largest:
             return _NOTHING
-        return self._plan(x, self._finite(x), relative, quick=False)
+        log_call, failure = self._finite(x), NotCertified("a blurred contour", "no accuracy was tried")
+        for coarser in _COARSER:
+            plan = self._plan(x, log_call, relative * coarser, quick=False)
+            try:
+                self._kept(plan)
+            except NotCertified as wrong:  # a part has no nodes so far out
+                failure = wrong
+            else:
+                return plan
+        raise failure
 
     def _plan(self, x: float, log_call: float, relative: float, quick: bool) -> BlurPlan:
         import numpy as np
 
-        t = self._saddles.tilt(x, log_call, -math.log(relative), _MOST_LOST)
+        copies = sum(number for _, number in self._parts)
+        lost = math.log(relative / (copies * _ROUNDING))  # nats that doubles leave
+        t = self._saddles.tilt(x, log_call, -math.log(relative), min(max(lost, _LEAST_LOST), _MOST_LOST), dear=0.5)
         at = float(t)
         tilts = self._saddles.tilts(at)
         scale = tilts.log_moment - at * x
@@ -117,30 +132,55 @@ class BlurredSum(LossSum):
         density = max(scale - math.log(2 * math.pi * tilts.curvature) / 2 - log_call, 2 * math.log(at))
         density = min(density, 2 * math.log(max(at, self._saddles.unit)) + 3)
         most = _MOST_WORK[quick]
-        if not quick and sum(copies for _, copies in self._parts) >= _MANY:
+        if not quick and copies >= _MANY:
             most *= _LONGER
-        cost = 60 + sum(transform.node_cost(copies) for transform, copies in self._parts)
+        cost = self._node_cost()
         for _ in range(8):
-            blur = short(
-                min(math.exp((math.log(relative) - density) / 2), 0.05 * max(math.sqrt(tilts.curvature), 1 / at), 1.0)
+            spacing = min(
+                math.exp((math.log(8 * relative) - density) / 2),
+                math.exp((math.log(80 * relative * tilts.curvature) + log_call - scale) / 3),  # far from x
+                _COARSEST * max(math.sqrt(tilts.curvature), 1 / at),
+                1 / (at + 1),
             )
-            if not float(blur) > 1e-200:
-                raise NotCertified("a blurred contour", "it lies beyond floats")
-            period = self._saddles.period(at, x, log_call + math.log(relative / 8))[0] + 41 * float(blur)
+            period = self._saddles.period(at, x, log_call + math.log(relative / 8))[0]
             eta = short(2 * math.pi / period)
-            y = np.geomspace(min(0.01 * self._saddles.unit, 0.1 / float(blur)), 20 / float(blur), 600)
-            tail = scale - log_call - np.log(y) - (float(blur) * y) ** 2 / 2
+            if not 1 < period / spacing < _MOST_POINTS:
+                raise NotCertified("a blurred contour", "it lies beyond floats")
+            points = max(math.ceil(2 * math.pi / float(eta) / spacing), _LEAST_POINTS)
+            y = np.geomspace(float(eta) * 2, float(eta) * points, 600)
+            tail = scale - log_call + np.log(1.2 / y + 0.3 * spacing * (at * period + math.log(points)))
             for transform, copies in self._parts:
                 tail += copies * transform.log_decay_floats(at, y)
             enough = np.nonzero(tail < math.log(relative / 8))[0]
-            if not len(enough):
-                raise NotCertified("a blurred contour", "no number of nodes is enough")
-            count = math.ceil(float(y[enough[0]]) / float(eta)) + 1
-            work = count * cost
+            count = min(math.ceil(float(y[enough[0]]) / float(eta)) + 1 if len(enough) else points, points - 1)
+            work = count * max(cost, most / MOST_NODES)
             if work <= most:
-                return BlurPlan(t, eta, count, blur)
+                return BlurPlan(t, eta, count, points)
             relative *= 1.2 * (work / most) ** 2
         raise NotCertified("a blurred contour", "it needs too many nodes")
+
+    def _node_cost(self) -> float:
+        """About how many nanoseconds a node takes: more if it is not dropped, as are most of many copies."""
+        share = 1.0 if self._rough is None else len(self._rough[2].indices) / (self._rough[2].plan.count + 1)
+        costs = [transform.node_cost(n) * (share if transform.sparse else 1) for transform, n in self._parts]
+        return _NODE + _KEPT_NODE * share + sum(costs)
+
+    def _proof(self, plan: BlurPlan, rough: bool = False) -> BlurredProof:
+        effort.spend(plan.count * self._node_cost() / 1000, "a blurred contour")
+        if rough:
+            return BlurredProof(self._parts, self._saddles, plan, rough)
+        with effort.owing():  # a check takes the same path
+            return BlurredProof(self._parts, self._saddles, plan)
+
+    def _kept(self, plan: BlurPlan) -> BlurredProof:
+        """The proof of a plan, one of the last few."""
+        proof = self._proofs.get(plan)
+        if proof is None:
+            while len(self._proofs) >= _KEPT:
+                self._proofs.pop(next(iter(self._proofs)), None)
+            with effort.proving():
+                proof = self._proofs[plan] = self._proof(plan)
+        return proof
 
     @searching
     def call(self, x: Ball, plan: BlurPlan) -> Ball:
@@ -148,12 +188,8 @@ class BlurredSum(LossSum):
         largest = total_largest(self._parts)
         if largest is not None and x >= largest:
             return self.infinite()
-        proof = self._proofs.get(plan)
-        if proof is None:
-            while len(self._proofs) >= _KEPT:
-                self._proofs.pop(next(iter(self._proofs)), None)
-            proof = self._proofs[plan] = BlurredProof(self._parts, self._saddles, plan)
-        with precision(BITS):
+        proof = self._kept(plan)
+        with effort.paid(), precision(BITS):
             ends = [x] if x.is_exact() else [x.lower(), x.upper()]  # the call never rises in x
             values = [proof.call(end) for end in ends]
             return (values[0] if len(values) == 1 else between(*values)) + self.infinite()

@@ -1,17 +1,8 @@
-"""The contour integral of a loss that does not decay, proved: a tiny normal loss is added, and its effect enclosed.
+"""The contour integral of a loss whose transform does not decay, proved: the kink of the call is blurred.
 
-Let U ~ N(μ²/2, μ²) be the loss of a Gaussian mechanism with a tiny μ. Then for every loss L and every x
-
-    call of L + U at x − c·μ²·(density of L + U at x)  ≤  call of L at x  ≤  call of L + U at x,
-
-c = 1 + (μ/2)·Φ(μ/2)/φ(μ/2). Above: E[e^{−U}] = 1 and (1 − e^{x−L}z)₊ is convex in z. Below: the difference is
-E[g(x−L)] with g(z) = call_U(z) − (1−e^z)₊, and g(z) ≤ c·μ·φ(z/μ − μ/2), which is c·μ² times the density of U at z.
-(For z ≥ 0 put a = z/μ − μ/2. Then g(z) = φ(a)(R(a) − R(a+μ)) with Mills's ratio R, −R' = 1 − uR(u) is at most
-1 + (μ/2)R(−μ/2) for u ≥ −μ/2, and R(−μ/2) = Φ(μ/2)/φ(μ/2). For z < 0 both sides are e^z times those at −z.)
-
-Both integrals have the nodes of ``contour_proof`` with the factor e^{−μ²y²/2}. The trapezoidal sum of the density is
-itself an upper bound: its aliases are positive. Nodes are doubles with a proved error (``float_lines``); those at
-which the transform is tiny are dropped, and where few are left they are balls.
+Two functions of bounded frequency enclose the tilted call (``kinks``). Their trapezoidal sums end by themselves, and
+enclose that of the call, Σ_j call(x+jB)e^{tjB}, of which all but j = 0 are ``aliases``. Nodes are doubles with a proved
+error (``float_lines``); those at which the transform is tiny are dropped, and where few are left they are balls.
 """
 
 from __future__ import annotations
@@ -23,185 +14,146 @@ from typing import TYPE_CHECKING
 
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
+from tightrope.numerics.contour.aliases import Aliases, log_moment
 from tightrope.numerics.contour.floats import Saddles
-from tightrope.numerics.contour.proof import call_factor, log_moment, product_of_powers, total_largest
-from tightrope.numerics.real import Real
-from tightrope.numerics.transforms.closed import NormalTransform
-from tightrope.numerics.transforms.float_lines import UNIT, Phases, as_doubles, bell, block_sum
-from tightrope.numerics.transforms.sampled_rule import short
+from tightrope.numerics.contour.kinks import KERNEL_ERROR, Kinks
+from tightrope.numerics.transforms.float_lines import UNIT, Phases, as_doubles, block_sum
 from tightrope.numerics.transforms.transform import Transform, whole_power
 
 if TYPE_CHECKING:
-    from tightrope.numerics.transforms.float_lines import Integers
+    from tightrope.numerics.transforms.float_lines import FloatNodes, Integers
     from tightrope.numerics.transforms.transform import Complexes, Floats
 
-__all__ = ["BlurPlan", "BlurredProof"]
+__all__ = ["BITS", "MOST_NODES", "BlurPlan", "BlurredProof"]
 
 BITS = 128
-_DROPPED = 50  # a node whose share is below e^−50 is dropped
+_ALIAS_BITS = 40
+_MANY = 50  # copies whose errors are relative
+_DROPPED, _LIGHT = 50, 2e-22  # a node whose share is below e^−50 is dropped; and a number above that
 _FINE = Ball(2) ** -36  # an error of Π φ^k that is small enough
 _FEW = 2e5  # nanoseconds of all nodes kept, as doubles: so many are worth evaluating in balls, 500 times slower
-_MOST_NODES = 4_000_000  # a plan may come from outside
+MOST_NODES, _MOST_POINTS = 4_000_000, 10**12  # a plan may come from outside
 _SLACK = 1 + Ball(2) ** -30  # for sums of doubles that bound something
 
 
 @dataclass(frozen=True)
 class BlurPlan:
-    """Tilt t, step η, nodes 0 … count, and the deviation μ of the loss added: short exact numbers."""
+    """Tilt t, step η, nodes 0 … count, and the lattice points in a period, of which there are more than nodes."""
 
     t: Fraction
     eta: Fraction
     count: int
-    blur: Fraction
+    points: int
 
 
 class BlurredProof:
-    """Everything about one plan that does not depend on x."""
+    """Everything about one plan that does not depend on x. ``rough``: for ``floats`` alone, which balls do not help."""
 
-    def __init__(self, parts: Sequence[tuple[Transform, int]], saddles: Saddles, plan: BlurPlan) -> None:
-        if not (plan.t > 0 and plan.eta > 0 and 1 <= plan.count <= _MOST_NODES and 0 < plan.blur <= 1):
+    def __init__(
+        self, parts: Sequence[tuple[Transform, int]], saddles: Saddles, plan: BlurPlan, rough: bool = False
+    ) -> None:
+        nodes = 1 <= plan.count <= MOST_NODES and plan.count < plan.points <= _MOST_POINTS
+        if not (nodes and plan.t > 0 and plan.eta > 0):
             raise NotCertified("a blurred contour", "its plan is void or out of reach")
-        self._saddles, self.plan = saddles, plan
-        self._finite = parts
-        self._parts = [*parts, (NormalTransform(Real(plan.blur**2)), 1)]
-        self._kept: dict[Fraction, Ball] = {}
+        self.plan, self._parts = plan, parts
         with precision(BITS):
-            self.period = 2 * Ball.pi() / ball(plan.eta)
-            self.mass = product_of_powers([(transform.mass(), copies) for transform, copies in parts])
-            self.reverse = product_of_powers([(transform.reverse_mass(), copies) for transform, copies in parts])
-            self._log_scale = log_moment(self._parts, plan.t, BITS - 20)
-            self._largest = total_largest(parts)
-            self._fill()
-            self._tails = self._beyond()
-            self._excess = 1 + ball(plan.blur / 2) / _mills(ball(plan.blur / 2))
+            self._log_scale = log_moment(parts, plan.t, BITS - 20)
+            self._kinks = Kinks(plan.t, plan.eta, plan.points)
+            self.aliases = Aliases(parts, saddles, plan.t, plan.eta, _ALIAS_BITS)
+            self._fill(rough)
 
-    def _fill(self) -> None:
-        """The terms at the nodes that are not dropped, and bounds of what rounding and dropping can change."""
-        plan, indices, values, error = self.plan, *_nodes(self._finite, self.plan)
-        bells, bell_error = bell(ball((plan.blur * plan.eta) ** 2 / 2), plan.count)
-        kernel, sizes = _kernel(float(plan.t), float(plan.eta), indices)
-        weights = bells[indices]
-        weights[1:] *= 2  # and the mirror images; node 0 is always there
-        self.indices, self._plain = indices, values * weights
-        self._terms = self._plain * kernel
-        t, eta = ball(plan.t), ball(plan.eta)
-        whole = 1 / (t * t) + Ball.pi() / (2 * t * eta) * 2  # Σ 1/|s(s+1)| over all nodes
-        lost = Ball(-_DROPPED).exp()
-        rounding = bell_error + 48 * UNIT
-        self._term_error = error * _total(weights * sizes) + rounding * _total(_size(self._terms)) + lost * whole
-        self._plain_error = error * _total(weights) + rounding * _total(_size(self._plain)) + 3 * lost * plan.count
-        self._term_size, self._plain_size = _total(_size(self._terms)), _total(_size(self._plain))
+    def _fill(self, rough: bool) -> None:
+        """The terms at the nodes that are not dropped, and a bound of what rounding and dropping can change."""
+        plan, indices, values, error, weights = self.plan, *_nodes(self._parts, self.plan, rough)
+        values[1:] *= 2  # and the mirror images; node 0 is always there
+        kernels = self._kinks.kernels(indices)
+        self.indices = indices
+        self._terms = [values * kernels.below, values * kernels.above]
+        self._sizes = [_total(_size(terms)) for terms in self._terms]
+        lost = 2 * Ball(-_DROPPED).exp() * plan.points * self._kinks.most()
+        rounding = (KERNEL_ERROR + 16) * UNIT * _total(_size(values) * kernels.sizes)
+        self._error = (2 * error * _total(weights * kernels.sizes) + rounding + lost + self._beyond()).upper()
 
-    def _beyond(self) -> tuple[Ball, Ball]:
-        """Bounds of both sums beyond the last node."""
+    def _beyond(self) -> Ball:
+        """A bound of the sum beyond the last node."""
         plan = self.plan
-        y, t, eta = plan.eta * plan.count, ball(plan.t), ball(plan.eta)
-        log = ball(-((plan.blur * y) ** 2) / 2)
-        for transform, copies in self._finite:
-            log += transform.decay(plan.t, y).log() * copies
-        size = 2 * log.exp() / eta
-        return (size * (t / ball(y)).atan() / t).upper(), (size / ball(plan.blur**2 * y)).upper()
+        if plan.count == plan.points - 1:
+            return Ball(0)
+        log = Ball(0)
+        for transform, copies in self._parts:
+            log += transform.decay(plan.t, plan.eta * plan.count).log() * copies
+        return 2 * log.exp() * self._kinks.tail(plan.count + 1)
 
-    def floats(self, x: float) -> tuple[float, float]:
-        """About the call of L and its excess, both divided by e^{K(t)−tx}, for searches."""
+    def floats(self, x: float) -> float:
+        """About the call at x, divided by e^{K(t)−tx}, for searches: a third of the way from the sum above to the one
+        below, as it is for a smooth law."""
         with precision(BITS):
             at = Ball(x)
-            call, density = (float(b.mid()) for b in self._sums(at))
-            return call - float(self._below(at, unscaled=True).mid()), density * float(self.plan.blur) ** 2
+            below, above = (float(b.mid()) for b in self._sums(at))
+            known = self.aliases.at(at) / (self._log_scale - ball(self.plan.t) * at).exp()
+            return (below + 2 * above) / 3 - float(known.mid())
 
-    def _sums(self, x: Ball) -> tuple[Ball, Ball]:
-        """Both sums over the nodes, times η/2π."""
-        plan = self.plan
-        shifted = x - ball(plan.blur**2 * (2 * plan.t + 1) / 2)  # U turns the nodes by this
-        turns = Phases(-ball(plan.eta) * shifted, plan.count).at(self.indices)
+    def _sums(self, x: Ball) -> list[Ball]:
+        """The sums of both functions over the nodes, times λ/n."""
+        turns = Phases(-ball(self.plan.eta) * x, self.plan.count).at(self.indices)
         results = []
-        for terms, size, error, tail in (
-            (self._terms, self._term_size, self._term_error, self._tails[0]),
-            (self._plain, self._plain_size, self._plain_error, self._tails[1]),
-        ):
+        for terms, size in zip(self._terms, self._sizes, strict=True):
             total, share = block_sum((terms * turns).real)
-            off = ((Phases.ERROR + 4) * UNIT + share) * size + error + tail
-            results.append((Ball(total.real) + between(-off.upper(), off.upper())) / self.period)
-        return results[0], results[1]
+            off = (((Phases.ERROR + 4) * UNIT + share) * size + self._error).upper()
+            results.append((Ball(total.real) + between(-off, off)) * self._kinks.spacing / self.plan.points)
+        return results
 
     def call(self, x: Ball) -> Ball:
-        """The finite part of the call of L at x."""
+        """The finite part of the call at x."""
         with precision(BITS):
+            mass, reverse = self.aliases.mass, self.aliases.reverse
             if not x.is_finite():
-                return between(Ball(0), self.mass)
-            call, density = self._sums(x)
-            scale = (self._log_scale - ball(self.plan.t) * x).exp()
-            high = scale * call - self._below(x) - self._above(x)
-            low = high - self._excess * ball(self.plan.blur**2) * scale * density.nonnegative_part().upper()
-            least, most = (self.mass - self.reverse * x.exp()).lower().max(Ball(0)), self.mass.upper()
+                return between(Ball(0), mass)
+            scale, known = (self._log_scale - ball(self.plan.t) * x).exp(), self.aliases.at(x)
+            low, high = (scale * one - known for one in self._sums(x))
+            least, most = (mass - reverse * x.exp()).lower().max(Ball(0)), mass.upper()
             return between(low.lower().max(least).min(most), high.upper().min(most).max(least))
 
-    def _below(self, x: Ball, unscaled: bool = False) -> Ball:
-        """The aliases from below, as in ``contour_proof``; ``unscaled``: divided by e^{K(t)−tx}."""
-        t, b = ball(self.plan.t), self.period
-        log = self._log_scale - t * x if unscaled else Ball(0)
-        v = self._second_tilt(float(x.mid()), below=True)
-        bound = (self._moment(-v) + ball(v) * x - log).exp() / ((ball(v) + t) * b).expm1()
-        known = self.mass * (-log).exp() / (t * b).expm1()
-        if v < 1:
-            return known - between(Ball(0), bound.upper())
-        known -= self.reverse * (x - log).exp() / ((t + 1) * b).expm1()
-        return known + between(Ball(0), (call_factor(v - 1) * bound).upper())
 
-    def _above(self, x: Ball) -> Ball:
-        """The aliases from above: U alone must reach from the largest L to x + B, or Chernoff's bound of L + U."""
-        t, mu, b = ball(self.plan.t), ball(self.plan.blur), self.period
-        if self._largest is not None:
-            gap, far = x + b - self._largest, 40 / mu
-            if gap >= 40 * mu and far > t:
-                log = mu * mu * far * (far + 1) / 2 - far * gap + t * b
-                return between(Ball(0), (log.exp() / -(-(far - t) * b).expm1()).upper())
-        higher = self._second_tilt(float(x.mid()), below=False)
-        step = ball(higher - self.plan.t) * b
-        bound = call_factor(higher) * (self._moment(higher) - ball(higher) * x).exp() / step.expm1()
-        return between(Ball(0), bound.upper())
+def _nodes(
+    parts: Sequence[tuple[Transform, int]], plan: BlurPlan, rough: bool
+) -> tuple[Integers, Complexes, Ball, Floats]:
+    """The nodes kept, Π φ^k there, and a bound of the errors of these: a factor of numbers for all nodes.
 
-    def _moment(self, t: Fraction) -> Ball:
-        found = self._kept.get(t)
-        if found is None:
-            found = self._kept[t] = log_moment(self._parts, t, 40)
-        return found
-
-    def _second_tilt(self, x: float, below: bool) -> Fraction:
-        """The t' or the v with the least alias at x, from the table; a function of x and the plan only."""
-        t, period = float(self.plan.t), float(self.period.mid())
-        tilts = self._saddles.tilts(t)
-        if below:
-            logs = tilts.logs_below(x) - (tilts.below + t) * period
-            v = float(tilts.below[int(logs.argmin())])
-            return 1 + short(v - 1) if v > 1 else short(v) if v > 0 else Fraction(0)
-        logs = tilts.logs_above(x) - (tilts.above - t) * period
-        return short(float(tilts.above[int(logs.argmin())]))
-
-
-def _nodes(parts: Sequence[tuple[Transform, int]], plan: BlurPlan) -> tuple[Integers, Complexes, Ball]:
-    """The nodes kept, Π φ^k there, and a bound of the errors of these."""
+    If v is off by e, then v^k by r·e^r times the larger of |v|^k and e^{−50}, r = ke·e^{50/k}: with e/|v| ≤ r/k in the
+    first case, and since |v^k − φ^k| ≤ ke(|v| + e)^{k−1} in the second.
+    """
     import numpy as np
 
-    alive, lines = np.ones(plan.count + 1, dtype=np.bool_), []
-    for transform, copies in parts:
-        line = transform.float_nodes(plan.t, plan.eta, plan.count, Ball(-_DROPPED) / copies)
+    indices: Integers = np.arange(plan.count + 1)
+    lines: list[tuple[FloatNodes, int]] = []
+    for transform, copies in sorted(parts, key=lambda part: part[0].sparse):  # what few are left to need not be quick
+        line = transform.few_nodes(plan.t, plan.eta, indices, Ball(-_DROPPED) / copies, plan.count)
         if line is None:
             raise NotCertified("a blurred contour", "a part has no nodes in doubles")
-        alive &= line.alive
+        if not line.alive.all():
+            indices, kept = indices[line.alive], np.nonzero(line.alive)[0]
+            lines, line = [(one.among(kept), n) for one, n in lines], line.among(kept)
         lines.append((line, copies))
-    indices: Integers = np.nonzero(alive)[0]
-    log_error = sum((copies * (line.error + 4 * UNIT) + 4 * UNIT for line, copies in lines), Ball(0))
+    total = Ball(0)
+    for line, copies in lines:
+        log = copies * (line.error + 4 * UNIT) + 4 * UNIT
+        log *= (Ball(_DROPPED) / copies).exp() if copies >= _MANY else 1
+        total += log * (2 * log).exp()  # and the powers' own rounding
+    error = total.expm1().upper()
     work = len(indices) * sum(transform.node_cost(copies) for transform, copies in parts)
-    if not log_error < _FINE and work <= _FEW:
+    values, weights = np.ones(len(indices), dtype=np.complex128), np.ones(len(indices))
+    if not (rough or error < _FINE) and work <= _FEW:
         try:
-            return indices, *_in_balls(parts, plan, [int(k) for k in indices])
+            return indices, *_in_balls(parts, plan, [int(k) for k in indices]), weights
         except NotCertified:  # a transform that cannot: doubles will do, with a wider error
             pass
-    values = np.ones(len(indices), dtype=np.complex128)
     for line, copies in lines:
-        values = values * _power(line.values[indices], copies)
-    return indices, values, log_error.expm1()
+        power = _power(line.values, copies)
+        values = values * power
+        if copies >= _MANY:
+            weights = weights * np.maximum(_size(power), _LIGHT)
+    return indices, values, error, weights
 
 
 def _in_balls(parts: Sequence[tuple[Transform, int]], plan: BlurPlan, indices: list[int]) -> tuple[Complexes, Ball]:
@@ -226,18 +178,6 @@ def _power(values: Complexes, copies: int) -> Complexes:
     return result
 
 
-def _kernel(t: float, eta: float, indices: Integers) -> tuple[Complexes, Floats]:
-    """1/(s(s+1)) at the nodes, off by at most 16u of its size, and upper bounds of its size.
-
-    y = kη and t are short, so they are exact. |s(s+1)| ≥ t(t+1) + y², so cancellation in its real part is harmless.
-    """
-    y = indices * eta
-    real, imag = t * (t + 1) - y * y, (2 * t + 1) * y
-    square = real * real + imag * imag
-    kernel: Complexes = real / square - 1j * (imag / square)
-    return kernel, (1 + 2.0**-40) / (t * (t + 1) + y * y)
-
-
 def _size(values: Complexes) -> Floats:
     import numpy as np
 
@@ -248,8 +188,3 @@ def _size(values: Complexes) -> Floats:
 def _total(values: Floats) -> Ball:
     """An upper bound of the sum of numbers ≥ 0."""
     return Ball(block_sum(values)[0].real) * _SLACK
-
-
-def _mills(x: Ball) -> Ball:
-    """φ(x)/Φ(x)."""
-    return (x * x / -2).exp() / (2 * Ball.pi()).sqrt() / ((-x / Ball(2).sqrt()).erfc() / 2)

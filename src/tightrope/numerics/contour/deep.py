@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 from tightrope.errors import NotCertified
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.contour.integral import ContourSum, Plan
 
@@ -23,6 +24,11 @@ _MOST_NODES = 800  # of all contours of a search: half a second or so
 
 def deep_root(total: ContourSum, log_target: float) -> float:
     """About the x at which the call is e^log_target, from where a normal sum would have it."""
+    with effort.allowed(effort.left()):  # proofs that search, and do not end a search
+        return _root(total, log_target)
+
+
+def _root(total: ContourSum, log_target: float) -> float:
     deviation = math.sqrt(total.spread())
     x = deviation * (deviation / 2 + math.sqrt(-2 * log_target))
     plan, spent = total.crude_plan(x, log_target, _ROUGH), 0
@@ -53,10 +59,11 @@ def deep_call(total: ContourSum, x: float) -> float:
     """About ln of the call at x: contours for smaller and smaller calls, until one sees it."""
     variance = total.spread()
     score = max((x - variance / 2) / math.sqrt(variance), 1.0)
-    for k in range(_TRIALS):
-        found = _log_call(total, x, total.crude_plan(x, -(score + k) ** 2 / 2, _ROUGH))
-        if found is not None:
-            return found
+    with effort.allowed(effort.left()):  # proofs that search, and do not end a search
+        for k in range(_TRIALS):
+            found = _log_call(total, x, total.crude_plan(x, -(score + k) ** 2 / 2, _ROUGH))
+            if found is not None:
+                return found
     raise NotCertified("a contour integral", "no search found how small the call is")
 
 

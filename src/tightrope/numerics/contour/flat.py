@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from tightrope.errors import NotCertified
+from tightrope.numerics import effort
 from tightrope.numerics.contour.floats import Saddles, searching
-from tightrope.numerics.contour.integral import ContourSum, Plan
+from tightrope.numerics.contour.integral import UNITS, ContourSum, Plan
 from tightrope.numerics.contour.lines import FloatLine, float_line
 from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.sampled_rule import short
@@ -36,12 +37,12 @@ _MOST_NODES, _PERIOD = 1500, 30.0
 class FlatSaddles(Saddles):
     """A tilt is the best of a few."""
 
-    def tilt(self, x: float, log_call: float, nats: float, most_lost: float) -> Fraction:
+    def tilt(self, x: float, log_call: float, nats: float, most_lost: float, dear: float = 0.5) -> Fraction:
         """The one with the least work of those that lose no more than that; or that loses the least."""
         found = []
         for t in _TILTS:
             lost, period = self.tilts(t).log_moment - t * x - log_call, self.period(t, x, log_call - nats)[0]
-            found.append((max(lost - most_lost, 0.0), period * math.sqrt(nats + max(lost, 0.0)), t))
+            found.append((max(lost - most_lost, 0.0), period * (nats + max(lost, 0.0)) ** dear, t))
         return short(min(found)[2])
 
 
@@ -68,7 +69,9 @@ class FlatSum(ContourSum):
 
     def _affordable(self, t: float, eta: float, count: int, bits: int) -> None:
         work = sum(transform.cost(t, eta, count, bits) for transform, _ in self._parts)
-        if not work < _MOST_MICROSECONDS:
+        with effort.proving():
+            most = min(_MOST_MICROSECONDS, effort.left() / UNITS)
+        if not work < most:
             raise NotCertified("a contour integral", f"it needs {work / 1e6:.2g} s")
 
     def _new_line(self, x: float, log_call: float) -> FloatLine | None:

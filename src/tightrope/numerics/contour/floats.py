@@ -10,6 +10,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from tightrope.errors import NotCertified, TightropeError
+from tightrope.numerics import effort
 from tightrope.numerics.balls import precision, upper_float
 from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.sampled_rule import short
@@ -32,7 +33,7 @@ _ROUGH = 5.0  # second difference of K from which on a parabola through three po
 _KEPT = 32
 _ABOVE = tuple(0.05 * 1.28**i for i in range(20))
 _EASY = 16.0  # a period of so many deviations is what a normal sum needs
-_FLATTER = (0.8, 0.6, 0.45, 0.3, 0.2)
+_FLATTER = (0.9, 0.8, 0.6, 0.45, 0.3, 0.2)
 _FLATTEST = 0.05  # the least tilt, in 1/deviation: below, the terms only grow
 _BELOW = (0.1, 0.25, 0.5, 0.8, 1.2, 1.8, 2.5, 3.5, 5.0, 8.0, 13.0)
 
@@ -87,6 +88,7 @@ class Saddles:
         """K(t)."""
         import numpy as np
 
+        effort.spend(len(t) * sum(transform.tilt_cost for transform, _ in self._parts), "a search for a tilt")
         total = np.zeros(len(t))
         with np.errstate(all="ignore"):
             for transform, copies in self._parts:
@@ -162,11 +164,12 @@ class Saddles:
             found = self._bests[name, x] = self.best(objective)
         return found
 
-    def tilt(self, x: float, log_call: float, nats: float, most_lost: float) -> Fraction:
+    def tilt(self, x: float, log_call: float, nats: float, most_lost: float, dear: float = 2.0) -> Fraction:
         """A tilt for x: the saddle, or a flatter one where that shortens the period by more than it costs.
 
         ``log_call``: about ln of the call at x; ``nats``: the accuracy wanted; ``most_lost``: by how many nats
-        the terms may exceed the call.
+        the terms may exceed the call; ``dear``: with which power of both the work grows. (Balls need more nodes, each
+        dearer and of more bits.)
         """
         t = short(max(self.saddle(x), _FLATTEST * self.unit), _TILT_BITS)
         best, least, allowed = t, math.inf, most_lost
@@ -176,10 +179,10 @@ class Saddles:
             tilts = self.tilts(at)
             lost, period = tilts.log_moment - at * x - log_call, self.period(at, x, log_call - nats)[0]
             if factor == 1:
-                allowed = max(most_lost, lost + 5)
+                allowed = max(most_lost, lost + min(most_lost, 5))
                 if period < _EASY * min(math.sqrt(tilts.curvature), 2 / self.unit):
                     break
-            work = period * math.sqrt(nats + max(lost, 0.0))
+            work = period * (nats + max(lost, 0.0)) ** dear
             before = least
             if work < least and lost < allowed:
                 best, least = trial, work

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from tightrope.errors import NotCertified
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, between, precision
 from tightrope.numerics.contour.floats import searching
 from tightrope.numerics.contour.lines import FloatLine, float_line
@@ -15,13 +16,16 @@ from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.sampled_rule import short
 from tightrope.numerics.transforms.transform import Transform
 
-__all__ = ["ContourSum", "Plan", "Unseen"]
+__all__ = ["UNITS", "ContourSum", "Plan", "Unseen"]
 
 _KEPT = 8
 _MOST_MICROSECONDS = 5e5
+UNITS, _LEAST = 1.3, 1e3  # of work for each microsecond that transforms expect to need, and for a short proof
 _FLOAT_NATS, _FLOAT_LOST = 34.0, 15.0  # what floats can hold, and what of it a flatter tilt may spend
 _MOST_LOST = 60.0
+_COARSEST = 1e-9
 _GOOD = 1e-9  # a root at which ln of the call is so near to its target needs no proved slope
+_POOR = 1e-7  # a step so long, relatively, leaves some of it
 _SEEN = 0.1  # noise of ln of a call that floats see
 _FLATTEST = 0.05  # a saddle this low, in 1/deviation, is not in the tail
 
@@ -115,6 +119,11 @@ class ContourSum(LossSum):
         return x
 
     @searching
+    def fineness(self, x: float, relative: float) -> float:
+        """How well the call must be known at x, so that x is known that well; far out less well than x."""
+        return min(relative * max(x * self._saddles.saddle(x), 1.0), _COARSEST)
+
+    @searching
     def plan(self, x: float, relative: float = 1e-11, spread: float = 0.0) -> Plan:
         """Parameters for a proof at and near x, for that relative accuracy of the call from x − spread to x + spread.
 
@@ -152,7 +161,9 @@ class ContourSum(LossSum):
 
     def _affordable(self, t: float, eta: float, count: int, bits: int) -> None:
         work = sum(transform.cost(t, eta, count, bits) for transform, _ in self._parts)
-        if not work < _MOST_MICROSECONDS:
+        with effort.proving():
+            most = min(_MOST_MICROSECONDS, effort.left() / UNITS)
+        if not work < most:
             raise NotCertified("a contour integral", f"it needs {work / 1e6:.2g} s")
 
     def _count(self, line: FloatLine | None, t: float, eta: float, log_error: float) -> tuple[int, float]:
@@ -179,10 +190,15 @@ class ContourSum(LossSum):
         raise NotCertified("a contour integral", "its transform does not decay fast enough")
 
     def polished(self, x: float, log_target: float, plan: Plan) -> float:
-        """A root improved by a step on proved values, which floats cannot spoil; x itself if that fails.
+        """A root improved by a step on proved values, which floats cannot spoil, and by another one if it was poor; x
+        itself if that fails.
 
         The slope need only be as good as the root is poor: of a good one it is that of the float line.
         """
+        following = self._step(x, log_target, plan)
+        return following if abs(following - x) <= _POOR * abs(x) else self._step(following, log_target, plan)
+
+    def _step(self, x: float, log_target: float, plan: Plan) -> float:
         first = self._misses(x, log_target, plan)
         line, short_of = self._line, abs(first)
         if line is not None and short_of < _GOOD and abs(x - line.x) <= line.reach:  # another thread's may be elsewhere
@@ -205,8 +221,13 @@ class ContourSum(LossSum):
         if proof is None:
             while len(self._proofs) >= _KEPT:
                 self._proofs.pop(next(iter(self._proofs)), None)
-            proof = self._proofs[plan] = Proof(self._parts, self._saddles, plan)
-        with precision(proof.bits):
+            t, eta = float(plan.t), float(plan.eta)
+            work = sum(transform.cost(t, eta, plan.count, plan.bits) for transform, _ in self._parts)
+            with effort.proving():
+                effort.spend(UNITS * work + _LEAST, "a contour integral")
+            with effort.paid():
+                proof = self._proofs[plan] = Proof(self._parts, self._saddles, plan)
+        with effort.paid(), precision(proof.bits):
             ends = [x] if x.is_exact() or x.rel_accuracy_bits() > 60 else [x.lower(), x.upper()]
             values = [self._clipped(proof, end) for end in ends]
             value = values[0] if len(values) == 1 else between(*values)

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from tightrope.errors import NotCertified
+from tightrope.numerics import effort
 from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.sampled_rule import short
 from tightrope.numerics.transforms.transform import Transform
@@ -22,6 +23,7 @@ __all__ = ["FloatLine", "float_line"]
 _MOST_NODES = 4096
 _CLOSE = 0.1
 _SETTLED = 1e-10  # ln of the call this near to its target: the last secant step squares it
+_SHARE = 0.3  # of the proof's work
 _MOST_MICROSECONDS = 1.5e5  # of the proof, which is a few times slower
 _NATS = 34.0  # accuracy aimed at: about what floats can hold
 
@@ -119,8 +121,10 @@ def float_line(
     while count <= _MOST_NODES:
         log_moment, logs = 0.0, np.zeros(count + 1, dtype=np.complex128)
         try:
-            if sum(transform.cost(t, eta, count, 53) for transform, _ in parts) > patience:
+            work = sum(transform.cost(t, eta, count, 53) for transform, _ in parts)
+            if work > patience:
                 return None
+            effort.spend(_SHARE * work, "a line of floats")
             for transform, copies in parts:
                 one, phases = recall.float_line(transform, t, eta, count)
                 log_moment += copies * one

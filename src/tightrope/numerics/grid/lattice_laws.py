@@ -66,10 +66,10 @@ class LatticeLaw:
     missing: Floats | None = None  # at most what the exact split has more on each point
 
 
-def greater_law(law: CellLaw, lattice: Lattice) -> LatticeLaw:
-    """A law whose hockey-sticks, and those of its products, are at least as large."""
+def greater_law(law: CellLaw, lattice: Lattice, cells: Cells | None = None) -> LatticeLaw:
+    """A law whose hockey-sticks, and those of its products, are at least as large; ``cells`` between the points."""
     points, step = lattice.points(), ball(lattice.step)
-    cells = law.cells(points)
+    cells = cells or law.cells(points)
     slack = _known(cells)
     with precision(80):
         width, wider = lower_float(-(-step).expm1()), upper_float(-(-step).expm1())
@@ -130,10 +130,10 @@ def on_points(law: CellLaw, lattice: Lattice) -> bool:
     return all(abs(place - round(place)) <= _ALMOST for place in places if lattice.first < place < lattice.last)
 
 
-def split_law(law: CellLaw, lattice: Lattice) -> LatticeLaw:
+def split_law(law: CellLaw, lattice: Lattice, cells: Cells | None = None) -> LatticeLaw:
     """The split of a law that gives less: masses rounded down, losses above their cell brought down to it."""
     points, step = lattice.points(), ball(lattice.step)
-    cells = law.cells(points)
+    cells = cells or law.cells(points)
     slack, above = _known(cells), (Ball(0), Ball(0))
     with precision(80):
         width = upper_float(-(-step).expm1())
@@ -169,14 +169,21 @@ def merged_law(law: CellLaw, lattice: Lattice, tilt: float) -> LatticeLaw:
     """A law whose hockey-sticks, and those of its products, are at most as large; the tilt says which masses matter."""
     points, step = lattice.points(), float(lattice.step)
     edges = points + step / 2
+    zero, atom = -lattice.first, _atom_at_zero(law)
+    inside = bool(atom[0]) and 0 < zero < points.size - 1
     for _ in range(_ROUNDS):
         cells = law.cells(edges)
         short = _shortfall(cells.p_low[:-1], cells.q_high[:-1], points)
-        moved = np.clip((short[:-1] + short[1:]) / 2, -_WORST * step, _WORST * step)
+        moved = (short[:-1] + short[1:]) / 2
+        if inside:  # the atom keeps its cell at 0, whatever its edges are: those serve their other cells
+            moved[zero - 1], moved[zero] = short[zero - 1], short[zero + 1]
+        moved = np.clip(moved, -_WORST * step, _WORST * step)
         edges[:-1] = np.clip(edges[:-1] + moved, points[:-1] + step * 0.05, points[1:] - step * 0.05)
     cells = law.cells(edges)
-    p, q = cells.p_low[:-1], cells.q_high[:-1]
-    atoms, worst, above = _atoms(law, lattice, p, tilt)
+    p, q = cells.p_low[:-1].copy(), cells.q_high[:-1].copy()
+    atoms, worst, above = _atoms(law, lattice, p, tilt, without_zero=inside)
+    if inside:
+        p[zero], q[zero] = (p[zero] + atom[0]) * (1 - 2 * UNIT), (q[zero] + atom[1]) * (1 + 2 * UNIT)
     offset = max(worst, _known(cells), _offset(_shortfall(p, q, points), p, points, step, tilt))
     # Since e^offset ≥ 1 + offset, the loss of such a cell is at least its point less the offset.
     held = p * (1 + offset) >= exponentials(points) * q * (1 + _SAFE)
@@ -193,6 +200,14 @@ def merged_law(law: CellLaw, lattice: Lattice, tilt: float) -> LatticeLaw:
         max(infinite, 0.0),
         under_q,
     )
+
+
+def _atom_at_zero(law: CellLaw) -> tuple[float, float]:
+    """At least and at most the mass of the atoms with loss 0."""
+    with precision(80):
+        masses = [atom.mass.ball() for atom in law.atoms() if atom.loss.rational == 0]
+        mass = sum(masses, Ball(0))
+        return max(lower_float(mass), 0.0), upper_float(mass)
 
 
 def _shortfall(p: Floats, q: Floats, points: Floats) -> Floats:
@@ -217,11 +232,13 @@ def _offset(short: Floats, p: Floats, points: Floats, step: float, tilt: float) 
     return cost * (1 + 1e-6) + 4 * _SAFE
 
 
-def _atoms(law: CellLaw, lattice: Lattice, p: Floats, tilt: float) -> tuple[Floats, float, tuple[Ball, Ball]]:
+def _atoms(
+    law: CellLaw, lattice: Lattice, p: Floats, tilt: float, without_zero: bool
+) -> tuple[Floats, float, tuple[Ball, Ball]]:
     """The atoms moved down to points, how far the points must move down too, and P and Q of the atoms above.
 
     An atom just below a point is moved up to it where that costs less: where it counts after tilting, beside ``p``."""
-    found = law.atoms()
+    found = [atom for atom in law.atoms() if not (without_zero and atom.loss.rational == 0)]
     masses, worst, above = np.zeros(lattice.last - lattice.first + 1), 0.0, (Ball(0), Ball(0))
     if not found:
         return masses, worst, above

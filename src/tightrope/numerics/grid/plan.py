@@ -11,23 +11,28 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import precision
 from tightrope.numerics.grid.cells import CellLaw, Floats
-from tightrope.numerics.grid.grid_plan import GridPlan
+from tightrope.numerics.grid.grid_plan import GridPlan, Stream
 from tightrope.numerics.grid.lattice_laws import Lattice
+from tightrope.numerics.grid.pieces import Piece
+from tightrope.numerics.grid.stream_plan import Reach, climbing
 
 _COARSE = 600
+_WIDER = 1.05  # the ratio of neighbouring edges
 _HIGHEST = 450.0
 _RISING = np.geomspace(1e-3, 1e7, 201)
-_TILTS = np.concatenate([-_RISING[140::-1], [0.0], _RISING])
+_TILTS = np.concatenate([-_RISING[::-1], [0.0], _RISING])
 _LEFT = 1e-9  # of δ: what may be left to bounds
 _NOISE = 2e-14  # about the error of a convolution, for each copy, relative to the norm of a law
 _BEARABLE = 5e-7  # of δ: noise
 _STEEP = 400.0  # the largest tilt times a loss
+_STEPS = 8  # of the lattice, about: by so much it may exceed the losses
 _BITS = 5  # of the tilts
 _ALMOST = 1e-9  # steps
 _COARSER = 1.0  # what a step costs that is as long as the tilt's scale, in those of an atom between points
@@ -43,6 +48,12 @@ class Picture:
     masses: Floats
     copies: int
     atoms: tuple[tuple[float, float], ...] = ()  # their losses and masses, too
+    border: float = math.inf  # no loss is above it
+
+    @property
+    def top(self) -> float:
+        """About the largest loss: a coarse cell reaches further up than its mean."""
+        return min(float(self.losses[-1]) * _WIDER, self.border) if self.border < math.inf else float(self.losses[-1])
 
     def log_moments(self, tilts: Floats, low: float = -math.inf, cap: float = math.inf) -> Floats:
         """ln E[e^{tL}] for every tilt, losses beyond the two ends taken as there."""
@@ -80,73 +91,106 @@ def picture(law: CellLaw, copies: int) -> Picture:
     losses = np.concatenate([losses, [loss for loss, _ in known]])
     masses = np.concatenate([p[some], [mass for _, mass in known]])
     order = np.argsort(losses, kind="stable")
-    return Picture(losses[order], masses[order], copies, known)
+    border = law.high if isinstance(law, Piece) and law.inside else math.inf
+    return Picture(losses[order], masses[order], copies, known, border)
+
+
+def _chernoff(pictures: Sequence[Picture], level: float = -math.inf) -> Floats:
+    """ln of Chernoff's bound of δ(0) for rising tilts; losses of hardly any mass beside e^level are left out."""
+    total = np.sum([one.copies * one.log_moments(_RISING, cap=_high(one, level)) for one in pictures], axis=0)
+    return np.asarray(total + _RISING * np.log(_RISING) - (1 + _RISING) * np.log1p(_RISING))
 
 
 def rough_epsilon(pictures: Sequence[Picture], goal: float) -> float:
-    """Where Chernoff's bound is e^goal: an overestimate of ε."""
-    total = np.sum([one.copies * one.log_moments(_RISING) for one in pictures], axis=0)
-    constants = _RISING * np.log(_RISING) - (1 + _RISING) * np.log1p(_RISING)
-    return float(np.min((total + constants - goal) / _RISING))
+    """Where Chernoff's bound is e^goal: mostly an overestimate of ε."""
+    return float(np.min((_chernoff(pictures, goal) - goal) / _RISING))
 
 
 def rough_level(pictures: Sequence[Picture], epsilon: float) -> float:
     """ln of Chernoff's bound at ε: an overestimate of ln δ."""
-    total = np.sum([one.copies * one.log_moments(_RISING) for one in pictures], axis=0)
-    constants = _RISING * np.log(_RISING) - (1 + _RISING) * np.log1p(_RISING)
-    return min(float(np.min(total + constants - _RISING * epsilon)), 0.0)
+    return min(float(np.min(_chernoff(pictures) - _RISING * epsilon)), 0.0)
 
 
-def grid_plan(pictures: Sequence[Picture], epsilon: float, level: float, length: int, split: bool = False) -> GridPlan:
-    """The grid of this length for δ(ε) ≈ e^level: the tilt with the narrowest window of those that floats can bear."""
-    cap = _cap(pictures, epsilon, level)
-    rising = np.sum([one.copies * one.log_moments(_RISING, cap=cap) for one in pictures], axis=0)
+def grid_plan(
+    pictures: Sequence[Picture], epsilon: float, level: float, length: int, split: bool = False, climb: bool = False
+) -> GridPlan:
+    """The grid of this length for δ(ε) ≈ e^level: the tilt with the narrowest window of those that floats can bear.
+
+    ``climb``: many steps begin on finer lattices, if that is worth it."""
+    if not all(one.losses.size for one in pictures):
+        raise NotCertified("a grid of losses", "a part of a law has no loss")
+    most = _cap(pictures, epsilon, level)
+    caps = [min(most, one.top, _high(one, level)) for one in pictures]
+    rising = np.sum(
+        [one.copies * one.log_moments(_RISING, cap=cap) for one, cap in zip(pictures, caps, strict=True)], axis=0
+    )
     best = float(_RISING[int(np.argmin(rising - _RISING * epsilon))])
-    lows = [_low(one, best, cap) for one in pictures]
-    clipped = [one.copies * one.log_moments(_TILTS, low, cap) for one, low in zip(pictures, lows, strict=True)]
+    lows = [_low(one, best, cap) for one, cap in zip(pictures, caps, strict=True)]
+    shown = list(zip(pictures, lows, caps, strict=True))
+    clipped = [one.copies * one.log_moments(_TILTS, low, cap) for one, low, cap in shown]
     total = np.sum(clipped, axis=0)
     height = total - _TILTS * epsilon - level  # ln of what a sum of 1 stands for, in δ
-    reach = max(cap, epsilon) - min(lows)
-    norms = [one.log_norms(_RISING, reach / length, low, cap) for one, low in zip(pictures, lows, strict=True)]
+    reach = max(*caps, epsilon) - min(lows)
+    norms = [one.log_norms(_RISING, reach / length, low, cap) for one, low, cap in shown]
     noise = height + math.log(_NOISE * sum(one.copies for one in pictures))
     noise[-_RISING.size :] += _log_norms(_RISING, reach / length) + np.max(norms, axis=0)
-    positive = (_TILTS > 0) & (_TILTS * max(cap, 1e-300) < _STEEP)
-    most = math.log(_BEARABLE * min(max(best * epsilon, _LEFT), 1.0))  # ε is off by noise/(−dln δ/dε)
-    bearable = np.flatnonzero((noise <= max(most, float(noise[positive].min()) + 0.7)) & positive)
+    positive = (_TILTS > 0) & (_TILTS * max(*caps, 1e-300) < _STEEP)
+    quiet = math.log(_BEARABLE * min(max(best * epsilon, _LEFT), 1.0))  # ε is off by noise/(−dln δ/dε)
+    bearable = np.flatnonzero((noise <= max(quiet, float(noise[positive].min()) + 0.7)) & positive)
     lowest = sum(one.copies * low for one, low in zip(pictures, lows, strict=True))
-    steep = _STEEP / max(cap, -min(lows), 1e-300)
+    steep = _STEEP / max(*caps, -min(lows), _STEPS * reach / length)
     windows = [_window(total, int(i), height[i], lowest, steep) for i in bearable]
     narrowest = min(max(window.top - window.bottom, reach) for window in windows)
     good = [one for one in windows if one.top - one.bottom <= 1.05 * narrowest]
     chosen = min(good, key=lambda window: noise[np.searchsorted(_TILTS, window.tilt)])
     bottom = min(chosen.bottom, epsilon - 1e-3 * abs(epsilon))
     top = max(chosen.top, epsilon + 1e-3 * abs(epsilon))
-    longest = max(min(cap, float(one.losses[-1])) - low for one, low in zip(pictures, lows, strict=True))
+    longest = max(cap - low for _, low, cap in shown)
     step = _step(max(top - bottom, longest) / (0.95 * length), pictures, chosen.tilt)
+    streams: list[tuple[Stream, ...]] = []
     lattices = []
-    for one, low in zip(pictures, lows, strict=True):
-        last = math.ceil(min(cap, float(one.losses[-1])) / step) + 1
-        lattices.append(Lattice(step, max(math.floor(low / step) - 2, last - length + 2), last))
+    for (one, low, cap), moments in zip(shown, clipped, strict=True):
+        climbs = []
+        if climb:
+            place = int(np.searchsorted(_TILTS, chosen.tilt))
+            left = max(height[place], 0.0) + math.log(one.copies)
+            reach_of = partial(_reach, moments / one.copies, place, left, steep)
+            climbs = climbing(one.copies, step, length, cap - low, reach_of)
+        streams.append(tuple(climbs) or (Stream((), one.copies),))
+        finer = step / 2 ** streams[-1][0].doublings
+        last = math.ceil(cap / finer) + 1
+        lattices.append(Lattice(finer, max(math.floor(low / finer) - 2, last - length + 2), last))
+    climb = any(len(climbs) > 1 or climbs[0].rungs for climbs in streams)
     start = math.floor(bottom / step) - 3
     least = sum(one.copies * lattice.first for one, lattice in zip(pictures, lattices, strict=True))
-    start = least if least > start - length // 25 else start
+    start = least if least > start - length // 25 and not climb else start
     above, below = _short(chosen.above, up=True), _short(chosen.below)
-    return GridPlan(tuple(lattices), _short(chosen.tilt), start, length, above, below, split)
+    known = tuple(streams) if climb else ()
+    return GridPlan(tuple(lattices), _short(chosen.tilt), start, length, above, below, split or climb, known)
+
+
+def _reach(moments: Floats, place: int, left: float, steep: float, steps: int) -> Reach:
+    """The window of the sum of so many steps."""
+    window = _window(steps * moments, place, left, -math.inf, steep)
+    return Reach(window.bottom, window.top, _short(window.above, up=True), _short(window.below))
 
 
 def _cap(pictures: Sequence[Picture], epsilon: float, level: float) -> float:
     """From where on the other steps bring a sum below ε with a chance that is nothing beside δ."""
-    total = np.sum([one.copies * one.log_moments(-_RISING) for one in pictures], axis=0)
+    moments = [one.log_moments(-_RISING) for one in pictures]
+    total = np.sum([one.copies * moment for one, moment in zip(pictures, moments, strict=True)], axis=0)
     losses = np.concatenate([one.losses for one in pictures])
     tried = np.unique(losses[losses > epsilon])
-    beyond = np.zeros(tried.size)
-    for one in pictures:
+    fall = np.outer(_RISING, tried - epsilon)
+    costs = np.full(tried.size, -math.inf)
+    for one, moment in zip(pictures, moments, strict=True):
         after = np.append(np.cumsum(one.masses[::-1])[::-1], 0.0)
-        beyond += one.copies * after[np.searchsorted(one.losses, tried, side="left")]
-    with np.errstate(divide="ignore"):
-        costs = np.log(beyond) + np.min(total[:, None] - np.outer(_RISING, tried - epsilon), axis=0).clip(max=0.0)
+        back = np.min((total - moment)[:, None] - fall, axis=0).clip(max=0.0)
+        with np.errstate(divide="ignore"):
+            beyond = np.log(one.copies * after[np.searchsorted(one.losses, tried, side="left")])
+        costs = np.logaddexp(costs, beyond + back)
     enough = np.flatnonzero(costs < level + math.log(_LEFT))
-    return float(tried[enough[0]]) if enough.size else float(losses.max())
+    return float(tried[enough[0]]) if enough.size else max(one.top for one in pictures)
 
 
 def _log_norms(tilts: Floats, step: float) -> Floats:
@@ -178,6 +222,13 @@ def _window(total: Floats, place: int, height: float, lowest: float, steep: floa
     high, low = int(np.argmin(tops)), int(np.argmax(bottoms))
     bottom = max(float(bottoms[low]), lowest)
     return Window(tilt, bottom, float(tops[high]), float(_TILTS[down[low]]), float(_TILTS[up[high]]))
+
+
+def _high(one: Picture, level: float) -> float:
+    """Above which there is hardly any mass, beside e^level: it may well be certain loss."""
+    beyond = np.cumsum(one.masses[::-1])[::-1] * one.copies
+    place = int(np.searchsorted(-beyond, -math.exp(max(level, -690.0)) * _LEFT))
+    return float(one.losses[place]) if place < one.losses.size else math.inf
 
 
 def _low(one: Picture, tilt: float, cap: float) -> float:

@@ -13,15 +13,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from tightrope.errors import NotCertified
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.grid.cells import CellLaw
+from tightrope.numerics.grid.graded import GradedPlan, GradedSum
 from tightrope.numerics.grid.grid_plan import LONGEST, GridPlan
 from tightrope.numerics.grid.plan import Picture, grid_plan, picture, rough_epsilon, rough_level
 from tightrope.numerics.grid.total import GridSum
 
 SMALL, _COARSE = 2**12, 2**14
-_GOAL = 5e-7  # relative distance of the ends of ε that is aimed at
-_ENOUGH = 1e-6
+GOAL = 5e-7  # relative distance of the ends of ε that is aimed at
+ENOUGH = 1e-6
 _GROWTH = 8  # at most, from one grid to the next: coarse ones overstate the gap
 _REPLANS = 6
 _SETTLED = 0.02
@@ -30,6 +32,9 @@ _TINY = 1e-7
 _LARGEST = 1e6  # ε: no loss of a grid is above 600
 _KEPT = 2  # grids that are remembered
 _HOPELESS = 10.0  # nats above Chernoff's bound, or a coarser grid's: all that is seen is rounding
+_SUMS, _CELLS, _START = 0.45, 0.8, 8000  # units of work for a point, a cell of a normal law, its first cells in points
+_SPARE = 4  # small grids
+_RUNGS = 0.2  # units of work for a point of a rung
 _LIGHT = 1.3  # the cells of so many normal laws take half a second
 
 
@@ -37,7 +42,7 @@ _LIGHT = 1.3  # the cells of so many normal laws take half a second
 class Located:
     """A plan, and the two ε between which δ(ε) is as asked for, in floats."""
 
-    plan: GridPlan
+    plan: GridPlan | GradedPlan
     lower: float
     upper: float
     at: float  # the ε that the plan was made for
@@ -48,19 +53,31 @@ class Located:
         return self.lower / self.upper if self.upper > 0 else 1.0
 
 
+@dataclass(frozen=True)
+class OnOneGrid(Located):
+    """The same, by one grid for all paths."""
+
+    plan: GridPlan
+
+
 @dataclass(frozen=True, eq=False)
 class GridDirection:
     """The product of laws in one direction."""
 
     parts: tuple[tuple[CellLaw, int], ...]
-    _grids: OrderedDict[GridPlan, GridSum] = field(default_factory=OrderedDict)
+    _grids: OrderedDict[GridPlan | GradedPlan, GridSum | GradedSum] = field(default_factory=OrderedDict)
+    _paid: set[GridPlan | GradedPlan] = field(default_factory=set)  # plans whose work has been counted
+    _starts: dict[float, OnOneGrid] = field(default_factory=dict)
 
-    def grid(self, plan: GridPlan) -> GridSum:
+    def grid(self, plan: GridPlan | GradedPlan) -> GridSum | GradedSum:
         """The grid of a plan; the last few are remembered."""
         found = self._grids.pop(plan, None)  # other threads may do the same
         if found is None:
+            if plan not in self._paid:
+                effort.spend(self.units(plan), "a grid of losses")
+                self._paid.add(plan)
             try:
-                found = GridSum(self.parts, plan)
+                found = GridSum(self.parts, plan) if isinstance(plan, GridPlan) else GradedSum(self.parts, plan)
             except ArithmeticError as wrong:
                 raise NotCertified("a grid of losses", f"it left the range of floats ({wrong})") from None
         self._grids[plan] = found
@@ -79,42 +96,84 @@ class GridDirection:
         except ArithmeticError as wrong:
             raise NotCertified("a grid of losses", f"a law is out of reach ({wrong})") from None
 
-    def _longest(self, plan: GridPlan) -> int:
+    def _units(self, plan: GridPlan, finer: float = 1.0) -> float:
+        """About the work of a grid, or of one so many times finer: of its sums, and of the cells of its laws."""
+        points = [finer * (lattice.last - lattice.first + 1) for lattice in plan.lattices]
+        cells = sum(law.effort * (_START + count) for (law, _), count in zip(self.parts, points, strict=True))
+        return _SUMS * finer * plan.length + _CELLS * cells
+
+    def units(self, plan: GridPlan | GradedPlan) -> float:
+        """About the work of all grids of a plan."""
+        if isinstance(plan, GridPlan):
+            return self._units(plan)
+        heaviest = max(law.effort for law, _ in self.parts)
+        cells = sum(
+            (lat.last - lat.first + _START // 4) * (1 if one.split else 4) for one in plan.plans for lat in one.lattices
+        )
+        sums = sum(_SUMS * one.length + _RUNGS * (one.points - one.length) for one in plan.plans)
+        return sums + _CELLS / 4 * heaviest * cells
+
+    def _affordable(self, plan: GridPlan, length: int, trials: int = 1) -> int:
+        """At most that many points, with so many grids of which the work allowed does not end: the other direction is
+        still to be bounded."""
+        while length > plan.length:
+            units = trials * self._units(plan, length / plan.length)
+            if effort.affords(units + _SPARE * self._units(plan, SMALL / plan.length)):
+                return length
+            length //= 2
+        return plan.length
+
+    def longest(self, plan: GridPlan) -> int:
         """A grid of less than a second, if its laws have the same share of the points as in this plan."""
         points = [lattice.last - lattice.first + 1 for lattice in plan.lattices]
         effort = sum(law.effort * count for (law, _), count in zip(self.parts, points, strict=True)) / plan.length
         return LONGEST if effort <= _LIGHT else max(LONGEST >> math.ceil(math.log2(effort / _LIGHT)), 2**15)
 
-    def _atoms_between(self) -> bool:
+    def atoms_between(self) -> bool:
         """Whether atoms may lie between the points: then splitting may serve the lower end better than merging."""
         return any(law.scattered or any(atom.loss.rational != 0 for atom in law.atoms()) for law, _ in self.parts)
 
-    def located(self, goal: float, longest: int | None = None) -> Located:
+    def located(self, goal: float, longest: int | None = None, graded: bool = True) -> Located:  # noqa: ARG002
         """Where ln δ(ε) is ``goal``, as closely as is worth while; ``longest``: on a grid of at most so many points."""
+        return self.refined(self.started(goal), goal, longest)
+
+    def started(self, goal: float) -> OnOneGrid:
+        """The same on small grids."""
+        if goal not in self._starts:
+            self._starts.clear()
+            self._starts[goal] = self._started(goal)
+        return self._starts[goal]
+
+    def _started(self, goal: float) -> OnOneGrid:
         pictures = self.pictures()
         at = max(rough_epsilon(pictures, goal), 0.0)
-        found = best = self._solved(pictures, at, goal, SMALL)
+        found = best = self.solved(at, goal, SMALL)
         for _ in range(_REPLANS):
             if abs(found.upper - found.at) <= _SETTLED * found.at:
-                best = found
+                return found
+            if not effort.affords((_SPARE + 1) * self._units(found.plan)):
                 break
-            found = self._solved(pictures, found.upper, goal, SMALL)
+            found = self.solved(found.upper, goal, SMALL)
             best = max(best, found, key=lambda one: one.share)
-        return self._refined(best, goal, longest)
+        return best
 
-    def _refined(self, found: Located, goal: float, most: int | None) -> Located:
+    def refined(self, found: OnOneGrid, goal: float, most: int | None) -> OnOneGrid:
         """On longer grids, as long as they bring the ends together."""
-        undecided, closest = self._atoms_between(), found
+        undecided, closest = self.atoms_between(), found
         while found.upper > 0:
-            longest = most or self._longest(found.plan)
+            longest = most or self.longest(found.plan)
             length = _next_length(found.plan.length, 1 - found.share, longest)
+            length = self._affordable(found.plan, length, 1 + undecided)
             if length == found.plan.length:
                 break
             split = found.plan.split
             trials = [(found.upper, split), *([(found.upper, not split)] if undecided else [])]
-            finer = [self._solved(self.pictures(), at, goal, length, how) for at, how in trials]
-            if found.at != found.upper and all(one.share < found.share for one in finer):
-                finer.append(self._solved(self.pictures(), found.at, goal, length, split))
+            try:
+                finer = [self.solved(at, goal, length, how) for at, how in trials]
+                if found.at != found.upper and all(one.share < found.share for one in finer):
+                    finer.append(self.solved(found.at, goal, length, split))
+            except NotCertified:  # what was found before is still good
+                break
             if all(one.share < found.share for one in finer):
                 break
             # What splitting adds falls with the square of the step, what merging lacks with the step.
@@ -124,38 +183,47 @@ class GridDirection:
 
     def estimated(self, goal: float) -> float:
         """About where ln δ(ε) is ``goal``: two small grids, and what the square of the step makes of them."""
-        few = self.located(goal, longest=SMALL)
-        more = self._solved(self.pictures(), few.upper, goal, _COARSE, few.plan.split)
+        few = self.refined(self.started(goal), goal, SMALL)
+        more = self.solved(few.upper, goal, _COARSE, few.plan.split)
         wide, narrow = (float(one.plan.lattices[0].step) for one in (few, more))
         if not narrow < wide / 2:
             return more.upper
         return max(more.upper - (few.upper - more.upper) * narrow**2 / (wide**2 - narrow**2), 0.0)
 
-    def _solved(self, pictures: Sequence[Picture], at: float, goal: float, length: int, split: bool = False) -> Located:
-        plan = grid_plan(pictures, at, goal, length, split)
-        grid = self.grid(plan)
-        end = float(plan.lattices[0].step) * (plan.start + plan.length - 4)
+    def solved(self, at: float, goal: float, length: int, split: bool = False) -> OnOneGrid:
+        """The same on one grid of this length, made for the ε ``at``."""
+        plan = grid_plan(self.pictures(), at, goal, length, split)
+        grid, end = self.grid(plan), plan.end
         high = falling_root(lambda x: log_float(grid.upper(x)) - goal, at, float(plan.tilt), end)
         low = falling_root(lambda x: log_float(grid.lower(x)) - goal, high, float(plan.tilt), end)
-        return Located(plan, low, high, at)
+        return OnOneGrid(plan, low, high, at)
 
-    def planned(self, epsilon: float, fine: bool = True) -> GridPlan:
+    def planned(self, epsilon: float, fine: bool = True, graded: bool = True) -> GridPlan | GradedPlan:  # noqa: ARG002
         """For δ at this ε."""
+        return self.one_grid(epsilon, fine)
+
+    def one_grid(self, epsilon: float, fine: bool = True) -> GridPlan:
+        """One grid for δ at this ε."""
         if not epsilon <= _LARGEST:
             raise NotCertified("a grid of losses", "ε is far above what floats can turn back")
         pictures = self.pictures()
-        level, split = rough_level(pictures, epsilon), self._atoms_between()
+        level, split = rough_level(pictures, epsilon), self.atoms_between()
         most = level + _HOPELESS
         length, plan = SMALL, grid_plan(pictures, epsilon, level, SMALL, split)
-        longest = self._longest(plan)
+        longest, made = self.longest(plan), plan
         for _ in range(_REPLANS):
-            grid = self.grid(plan)
+            try:
+                grid, made = self.grid(plan), plan
+            except NotCertified:
+                if plan == made:
+                    raise
+                return made  # what was found before is still good
             upper, lower = log_float(grid.upper(epsilon)), log_float(grid.lower(epsilon))
             if upper == -math.inf or (length > SMALL and lower == -math.inf and upper > most):
                 raise NotCertified("a grid of losses", "δ is too small for its floats")
             most = min(most, upper + _HOPELESS)
             gap = (upper - lower) / max(float(plan.tilt) * epsilon, 1.0)
-            longer = _next_length(length, gap, longest) if fine else length
+            longer = self._affordable(plan, _next_length(length, gap, longest)) if fine else length
             if abs(upper - level) < 1 and longer == length:
                 break
             level = upper
@@ -165,10 +233,10 @@ class GridDirection:
 
 
 def _next_length(length: int, gap: float, longest: int) -> int:
-    """How many points bring a gap that falls with their square to _GOAL; the same if it is good enough."""
-    if gap <= _ENOUGH or length >= longest:
+    """How many points bring a gap that falls with their square to GOAL; the same if it is good enough."""
+    if gap <= ENOUGH or length >= longest:
         return length
-    wanted = math.ceil(math.log2(length * math.sqrt(min(gap, 1.0) / _GOAL)))
+    wanted = math.ceil(math.log2(length * math.sqrt(min(gap, 1.0) / GOAL)))
     return min(max(1 << wanted, 2 * length), _GROWTH * length, longest)
 
 

@@ -207,7 +207,7 @@ class DiscreteNormalTransform(Transform):
     def node_cost(self, copies: int) -> float:  # noqa: ARG002
         """A row of a matrix product, or one curve for each of some 10²…10⁴ nodes."""
         if self._float < _SMOOTH:
-            return 10.0 + 5.0 * (2 * self._reach() + 1)
+            return 5.0 + (2 * self._reach() + 1)
         return 40.0
 
     def largest(self) -> Ball | None:

@@ -42,6 +42,8 @@ class ExchangedDiscreteNormalTransform(NoiseSumTransform):
     """Noise of this variance, a record that moves it by a whole D, a rate 0 < q < 1; ``glued``: a sample of a fixed
     size, else a Poisson sample."""
 
+    tilt_cost = 15.0
+
     def __init__(self, variance: Fraction, shift: int, rate: Fraction, glued: bool) -> None:
         if not 0 < rate < 1:
             raise AssertionError("the rate must lie between 0 and 1")
@@ -170,7 +172,7 @@ class ExchangedDiscreteNormalTransform(NoiseSumTransform):
         """A row of a matrix product; of many copies hardly any nodes matter."""
         if copies >= self._many():
             return 10.0
-        return 10.0 + 5.0 * (24 * math.sqrt(self._float[0]) + 2 * self._float[1])
+        return 5.0 + (24 * math.sqrt(self._float[0]) + 2 * self._float[1])
 
     def largest(self) -> Ball | None:
         """Unbounded."""

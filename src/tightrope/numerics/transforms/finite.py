@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 
 from flint import ctx
 
-from tightrope.numerics.balls import Ball, ComplexBall, ball, precision
+from tightrope.numerics.balls import Ball, ComplexBall, ball, precision, sharp
+from tightrope.numerics.real import Real
 from tightrope.numerics.sums.finite import FiniteLaw
-from tightrope.numerics.transforms.float_lines import FloatNodes, above, exponential_sums
+from tightrope.numerics.transforms.screened_sums import Terms, screened_sums
 from tightrope.numerics.transforms.transform import Transform, log_phases, power_sums, unit
 
 if TYPE_CHECKING:
+    from tightrope.numerics.transforms.float_lines import FloatNodes
     from tightrope.numerics.transforms.transform import Complexes, Floats
 
 __all__ = ["FiniteTransform"]
@@ -31,7 +33,7 @@ class FiniteTransform(Transform):
         self._values, self._masses = [v for v, _ in kept], [m for _, m in kept]
         with precision(80):
             self._losses = [float(v.ball().mid()) for v in self._values]
-            self._logs = [float(m.ball().log().mid()) for m in self._masses]
+        self._logs = [_log(m) for m in self._masses]
 
     def infinite(self) -> Ball:
         """P[L = ∞]."""
@@ -70,17 +72,19 @@ class FiniteTransform(Transform):
             return total.log(), phi
 
     def float_nodes(self, t: Fraction, eta: Fraction, count: int, floor: Ball) -> FloatNodes | None:
-        """Power sums of the tilted masses, as a product of two matrices."""
+        """Power sums of the tilted masses, as products of two matrices."""
+        return screened_sums(self.terms_of(t), eta, count, floor)
+
+    def terms_of(self, t: Fraction) -> Terms:
+        """The tilted masses."""
         with precision(128):
-            weights, step = self._weights(t), ball(eta)
+            weights = self._weights(t)
             total = sum(weights, Ball(0))
-            shares, angles = [w / total for w in weights], [v.ball() * step for v in self._values]
-        values, error = exponential_sums(shares, angles, count)
-        return FloatNodes(values, error, above(values, error, floor))
+            return Terms([w / total for w in weights], [v.ball() for v in self._values], Ball(0))
 
     def node_cost(self, copies: int) -> float:  # noqa: ARG002
         """A row of a matrix product."""
-        return 10.0 + 5.0 * len(self._losses)
+        return 5.0 + len(self._losses)
 
     def at(self, t: Fraction, eta: Fraction, indices: Sequence[int]) -> list[ComplexBall]:
         """The sum at each."""
@@ -110,3 +114,9 @@ class FiniteTransform(Transform):
     def cost(self, t: float, eta: float, count: int, bits: int) -> float:  # noqa: ARG002
         """As ``power_sums``."""
         return len(self._losses) * (3 + 0.8 * math.sqrt(count) + 0.08 * count)
+
+
+def _log(mass: Real) -> float:
+    """About its logarithm; −∞ for what may be 0."""
+    value = sharp(mass.ball, bits=30)
+    return float(value.log().mid()) if value > 0 else -math.inf

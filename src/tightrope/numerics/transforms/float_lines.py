@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tightrope.errors import NotCertified
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ComplexBall, lower_float, precision
+from tightrope.numerics.transforms.turns import TURNS_ERROR, turns
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,12 +26,25 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Integers = NDArray[np.integer[Any]]
 
-__all__ = ["UNIT", "FloatNodes", "Phases", "above", "as_doubles", "bell", "block_sum", "exponential_sums", "rounded"]
+__all__ = [
+    "UNIT",
+    "FloatNodes",
+    "Phases",
+    "above",
+    "as_doubles",
+    "bell",
+    "block_sum",
+    "exponential_sums",
+    "rounded",
+    "scaled",
+]
 
 UNIT = Ball(2) ** -53
 _BITS = 128
 _SURE = Ball(2) ** -56  # how well a ball must be known before it is rounded
+_TERMS = 64  # of a matrix product
 _WIDE = 128  # terms that are summed at a time
+_ROW, _PLACE, _PRODUCT = 8.0, 0.16, 0.0005  # units of work of a term: to begin, for the root of a number, for a number
 
 
 @dataclass(frozen=True)
@@ -40,6 +55,10 @@ class FloatNodes:
     error: Ball  # of every value that is alive: |value − φ| is at most this
     alive: Flags
 
+    def among(self, indices: Integers) -> FloatNodes:
+        """Those with these numbers."""
+        return FloatNodes(self.values[indices], self.error, self.alive[indices])
+
 
 def rounded(number: Ball) -> float:
     """The number as a double, off by at most 2u of its size and u/8."""
@@ -49,64 +68,52 @@ def rounded(number: Ball) -> float:
 
 
 class Phases:
-    """e^{ik·angle} for k ≤ count: three short rows from balls, two products; off by at most 14u."""
+    """e^{ik·angle} for k ≤ count: two short rows and their products; off by at most 11u."""
 
-    ERROR = 14
+    ERROR = 2 * TURNS_ERROR + 3
 
     def __init__(self, angle: Ball, count: int) -> None:
-        self._count = count
-        size = self._size = 1 + round((count + 1) ** (1 / 3))
-        with precision(_BITS):
-            self._low, self._middle = _turns(angle, size), _turns(angle * size, size)
-            self._high = _turns(angle * size * size, count // (size * size) + 1)
-
-    def grid(self) -> tuple[Complexes, Complexes]:
-        """Rows of e^{i·angle·size·k} and of e^{i·angle·j}, j < size: all nodes as their outer product."""
-        import numpy as np
-
-        left: Complexes = np.multiply.outer(self._high, self._middle).ravel()
-        return left, self._low
+        self._count, self._size = count, math.isqrt(count) + 1
+        (self._high,), (self._low,) = _rows([angle], count)
 
     def all(self) -> Complexes:
         """The values at every k."""
         import numpy as np
 
-        result: Complexes = np.multiply.outer(*self.grid()).ravel()[: self._count + 1]
+        result: Complexes = np.multiply.outer(self._high, self._low).ravel()[: self._count + 1]
         return result
 
     def at(self, indices: Integers) -> Complexes:
         """The values at these k."""
-        size = self._size
-        rest = indices // size
-        result: Complexes = self._high[rest // size] * self._middle[rest % size] * self._low[indices % size]
+        result: Complexes = self._high[indices // self._size] * self._low[indices % self._size]
         return result
 
 
-def _turns(angle: Ball, number: int) -> Complexes:
-    import numpy as np
-
-    turns = np.empty(number, dtype=np.complex128)
-    for k in range(number):
-        sin, cos = (angle * k).sin_cos()
-        turns[k] = complex(rounded(cos), rounded(sin))
-    return turns
+def _rows(angles: Sequence[Ball], count: int) -> tuple[Complexes, Complexes]:
+    """For every angle, rows of e^{ik·size·angle} and of e^{ij·angle}, j < size: all k ≤ count in their products."""
+    size = math.isqrt(count) + 1
+    with precision(_BITS):
+        steps = [angle * size for angle in angles]
+    return turns(steps, count // size + 1), turns(angles, size)
 
 
 def exponential_sums(weights: Sequence[Ball], angles: Sequence[Ball], count: int) -> tuple[Complexes, Ball]:
     """Σ_j weight_j e^{ik·angle_j} for k = 0 … count, weights ≥ 0 with sum at most 1; and a bound of their errors.
 
-    Off by at most 18u in each term's size, and 5u for every term in a matrix product and 18u more: any order, and also
-    if a library forms complex products with three real ones (``grid/fourier.py``).
+    Off by at most 11u in each term's size, and 5u for every term in a matrix product and 18u more: any order, and also
+    if a library forms complex products with three real ones (``grid/fourier.py``). So products are short, and summed.
     """
     import numpy as np
 
+    effort.spend(len(angles) * (_ROW + _PLACE * math.sqrt(count) + _PRODUCT * count), "a line of doubles")
     with precision(_BITS):
-        shares = [rounded(weight) for weight in weights]
-    grids = [Phases(angle, count).grid() for angle in angles]
-    left = np.stack([share * grid[0] for share, grid in zip(shares, grids, strict=True)], axis=1)
-    right = np.stack([grid[1] for grid in grids])
-    values: Complexes = (left @ right).ravel()[: count + 1]
-    return values, UNIT * (40 + 5 * len(shares))
+        shares = np.array([rounded(weight) for weight in weights])
+    left, right = _rows(angles, count)
+    values = np.zeros((left.shape[1], right.shape[1]), dtype=np.complex128)
+    for at in range(0, len(shares), _TERMS):
+        some = slice(at, at + _TERMS)
+        values += (left[some].T * shares[some]) @ right[some]
+    return values.ravel()[: count + 1], UNIT * (40 + 5 * min(len(shares), _TERMS) + 2 * (len(shares) // _TERMS))
 
 
 def above(values: Complexes, error: Ball, floor: Ball) -> Flags:
@@ -134,9 +141,9 @@ def bell(rate: Ball, count: int) -> tuple[Floats, Ball]:
     if not rate * count * count < 300:
         raise NotCertified("a line of doubles", "its values are too small for doubles")
     with precision(_BITS):
-        starts = np.array([_scaled((-rate * (a * size) ** 2).exp()) for a in range(rows)])
-        steps = np.array([_scaled((-2 * rate * a * size).exp()) for a in range(rows)])
-        inner = np.array([_scaled((-rate * c * c).exp()) for c in range(size)])
+        starts = np.array([scaled((-rate * (a * size) ** 2).exp()) for a in range(rows)])
+        steps = np.array([scaled((-2 * rate * a * size).exp()) for a in range(rows)])
+        inner = np.array([scaled((-rate * c * c).exp()) for c in range(size)])
     values = np.empty((rows, size))
     power = starts
     for c in range(size):
@@ -146,7 +153,7 @@ def bell(rate: Ball, count: int) -> tuple[Floats, Ball]:
     return result, UNIT * (4 * size + 16)
 
 
-def _scaled(number: Ball) -> float:
+def scaled(number: Ball) -> float:
     """A positive number as a double, off by at most 2.5u of itself."""
     if not number.rad() < number * _SURE:
         raise NotCertified("a line of doubles", "a ball is too wide to be rounded")

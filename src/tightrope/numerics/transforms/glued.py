@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 from flint import ctx
@@ -16,7 +17,9 @@ from flint import ctx
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
 from tightrope.numerics.real import Real
+from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.glued_decay import best_angle, glued_decay, log_decays
+from tightrope.numerics.transforms.glued_far import FarGlued
 from tightrope.numerics.transforms.glued_rule import (
     Growth,
     even_nodes,
@@ -26,9 +29,12 @@ from tightrope.numerics.transforms.glued_rule import (
     panel_errors,
     panels,
 )
+from tightrope.numerics.transforms.near_and_far import near_and_far
+from tightrope.numerics.transforms.settled_nodes import Quadrature
 from tightrope.numerics.transforms.transform import Transform, log_phases, power_sums
 
 if TYPE_CHECKING:
+    from tightrope.numerics.transforms.float_lines import FloatNodes, Integers
     from tightrope.numerics.transforms.transform import Complexes, Floats
 
 __all__ = ["GluedNormalTransform"]
@@ -36,11 +42,16 @@ __all__ = ["GluedNormalTransform"]
 _GUARD = 40
 _STILL = Growth(Fraction(0))
 _FLOAT_NATS = 37.0
+_NATS, _DOUBLE_BITS = 38.0, 128  # for doubles
 _TOGETHER = 12  # so many tilts, and so many nats apart
 
 
 class GluedNormalTransform(Transform):
     """(N(μ, 1), N(0, 1)) with μ > 0 sampled at rate 0 < q < 1."""
+
+    sparse = True
+
+    tilt_cost = 30.0
 
     def __init__(self, mu: Real, rate: Fraction) -> None:
         if not 0 < rate < 1:
@@ -83,25 +94,59 @@ class GluedNormalTransform(Transform):
 
         They are about 2^{_GUARD−precision} of M(t).
         """
-        nats = (ctx.prec - _GUARD) * math.log(2) + 2
-        size = float(self.log_floats([float(t)])[0])
-        turn, power, growth = ball(eta), ball(t), Growth(eta * count)
-        up: list[Ball] = []
-        down: list[Ball] = []
-        angles: list[Ball] = []
-        q, mu = ball(self._rate), self._mu.ball()
-        chosen = panels(self._m, self._q, float(t), growth, nats, size)
-        for z, mass in nodes(mu, chosen):
-            log = log_factor(mu, q, z)
-            angles.append(log * turn)
-            down.append(mass * (-power * log).exp())
-            up.append(mass * ((power + 1) * log).exp())
-        still, moving = (panel_errors(mu, q, t, one, chosen) for one in (_STILL, growth))
+        up, down, losses, still, moving = self._terms(t, eta * count, (ctx.prec - _GUARD) * math.log(2) + 2)
         if count == 0:
             return [ComplexBall(sum(up, Ball(0)) + sum(down, Ball(0)))], still.upper(), moving.upper()
+        turn = ball(eta)
+        angles = [loss * turn for loss in losses]
         # Σ down·e^{−ik·angle} is the conjugate of Σ down·e^{ik·angle}.
         found = zip(power_sums(up, angles, count), power_sums(down, angles, count), strict=True)
         return [one + other.conjugate() for one, other in found], still.upper(), moving.upper()
+
+    def _terms(self, t: Fraction, y: Fraction, nats: float) -> tuple[list[Ball], list[Ball], list[Ball], Ball, Ball]:
+        """The rule's masses for w^{s+1} and for w^{−s}, its losses ln w, and its errors at t and up to t + iy."""
+        q, mu, power, growth = ball(self._rate), self._mu.ball(), ball(t), Growth(y)
+        chosen = panels(self._m, self._q, float(t), growth, nats, float(self.log_floats([float(t)])[0]))
+        pairs = [(log_factor(mu, q, z), mass) for z, mass in nodes(mu, chosen)]
+        up = [mass * ((power + 1) * log).exp() for log, mass in pairs]
+        down = [mass * (-power * log).exp() for log, mass in pairs]
+        still, moving = (panel_errors(mu, q, t, one, chosen) for one in (_STILL, growth))
+        return up, down, [log for log, _ in pairs], still, moving
+
+    def float_nodes(self, t: Fraction, eta: Fraction, count: int, floor: Ball) -> FloatNodes | None:
+        """All of them."""
+        import numpy as np
+
+        return self.few_nodes(t, eta, np.arange(count + 1), floor, count)
+
+    def few_nodes(
+        self, t: Fraction, eta: Fraction, indices: Integers, floor: Ball, count: int  # noqa: ARG002
+    ) -> FloatNodes | None:
+        """The rule of ``line`` near the axis; beyond, where it would need too many nodes, the kink at 0."""
+        if t < Fraction(-1, 2):
+            return None
+        with precision(_DOUBLE_BITS):
+            far = recall.kept(self, "far", (t,), lambda: self._far(t))
+        return near_and_far(partial(self._kept_quadrature, t), far, eta, indices, floor)
+
+    def _far(self, t: Fraction) -> FarGlued:
+        size = recall.log_real(self, t)
+        return FarGlued(self._mu, self._rate, t, size, self.atom() * (-size).exp())
+
+    def _kept_quadrature(self, t: Fraction, end: Fraction) -> Quadrature:
+        return recall.kept(self, "rule", (t, end), lambda: self._quadrature(t, end))
+
+    def _quadrature(self, t: Fraction, end: Fraction) -> Quadrature:
+        """φ at all |y| up to the end."""
+        size = recall.log_real(self, t)
+        up, down, losses, _, error = self._terms(t, end, _NATS)
+        scale = (-size).exp()
+        shares = [mass * scale for mass in (*up, self.atom(), *down)]
+        return Quadrature(shares, [*losses, Ball(0), *(-loss for loss in losses)], (2 * error * scale).upper())
+
+    def node_cost(self, copies: int) -> float:  # noqa: ARG002
+        """A row of a matrix product near the axis, a series beyond."""
+        return 120.0
 
     def log_floats(self, t: Floats | Sequence[float]) -> Floats:
         """ln M(t) in floats, t of one size at a time."""

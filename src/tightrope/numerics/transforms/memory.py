@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 from flint import ctx
 
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ComplexBall
 from tightrope.numerics.transforms.transform import Transform
 
 if TYPE_CHECKING:
     from tightrope.numerics.transforms.transform import Complexes, Floats
 
-__all__ = ["decay", "float_line", "line", "log_decay_floats", "log_floats", "log_real"]
+__all__ = ["decay", "float_line", "kept", "line", "log_decay_floats", "log_floats", "log_real"]
 
 Found = TypeVar("Found")
 _LINES, _NUMBERS = 6, 100  # lines are long; the rest is small
@@ -28,7 +29,8 @@ def _recalled(transform: Transform, key: tuple[Hashable, ...], most: int, find: 
     kept: dict[Hashable, Found] = vars(transform).setdefault("_recalled", {}).setdefault(key[0], {})
     found = kept.pop(key, None)
     if found is None:
-        found = find()
+        with effort.paid():  # what is remembered must cost the same as what is not: whoever asks has counted it
+            found = find()
     while len(kept) >= most:
         kept.pop(next(iter(kept), None), None)
     kept[key] = found  # now the youngest
@@ -63,6 +65,11 @@ def decay(transform: Transform, t: Fraction, y: Fraction) -> Ball:
 def log_decay_floats(transform: Transform, t: float, y: Floats) -> Floats:
     """About its logarithm in floats; not to be changed."""
     return _recalled(transform, ("log decay", t, _key(y)), _NUMBERS, lambda: transform.log_decay_floats(t, y))
+
+
+def kept(transform: Transform, name: str, key: tuple[Hashable, ...], find: Callable[[], Found]) -> Found:
+    """Anything long that a transform finds for itself: a pure function of the key."""
+    return _recalled(transform, (name, *key), _LINES, find)
 
 
 def _key(values: Floats | Sequence[float]) -> Hashable:

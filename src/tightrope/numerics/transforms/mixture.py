@@ -14,6 +14,8 @@ from tightrope.numerics.balls import Ball, ComplexBall, precision
 from tightrope.numerics.real import ZERO, Real
 from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.float_lines import UNIT, FloatNodes, above, rounded
+from tightrope.numerics.transforms.noise_sums import NoiseSumTransform
+from tightrope.numerics.transforms.screened_sums import Terms, screened_sums
 from tightrope.numerics.transforms.transform import Transform
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["MixtureTransform"]
 
 _GUARD = 20
+_MANY, _MOST_GLUED = 100, 12  # copies, and parts that are integrals
 _DOUBLE_BITS = 128
 _LOWEST = -200  # nats: lower than any node that matters
 _LIGHT = -30.0  # nats: a lighter part is not seen in floats
@@ -34,6 +37,7 @@ class MixtureTransform(Transform):
         if not parts:
             raise AssertionError("a mixture needs a part")
         self._parts, self._leak = tuple(parts), leak
+        self.tilt_cost = sum(part.tilt_cost for _, part in parts)
         with precision(80):
             self._shares = [float(share.ball().mid()) for share, _ in parts]
             self._rest_float, self._leak_float = float(self._rest().mid()), float(leak.ball().mid())
@@ -89,11 +93,11 @@ class MixtureTransform(Transform):
         """The parts' doubles, each times its share in M(t); a light part only widens the error."""
         import numpy as np
 
+        listed = self.terms_of(t)
+        if listed is not None:
+            return screened_sums(listed, eta, count, floor)
         values, error = np.zeros(count + 1, dtype=np.complex128), Ball(0)
-        with precision(_DOUBLE_BITS):
-            size = (-self.log_real(t)).exp()
-            weights = [share.ball() * part.log_real(t).exp() * size for share, part in self._parts]
-            rest = self._rest() * size
+        weights, rest = self._tilted(t)
         for weight, (_, part) in zip(weights, self._parts, strict=True):
             if weight < UNIT:
                 error += weight.upper()
@@ -108,9 +112,39 @@ class MixtureTransform(Transform):
             error = (error + (4 * len(self._parts) + 8) * UNIT).upper()  # of products and sums of sizes up to 1
         return FloatNodes(values, error, above(values, error, floor))
 
+    def _tilted(self, t: Fraction) -> tuple[list[Ball], Ball]:
+        """The parts' shares in M(t), and that of the atom at 0."""
+        with precision(_DOUBLE_BITS):
+            pairs = [(share.ball(), recall.log_real(part, t).exp()) for share, part in self._parts]
+            weights = [share * moment for share, moment in pairs]
+            size = 1 / sum(weights, self._rest())
+            return [weight * size for weight in weights], self._rest() * size
+
+    def terms_of(self, t: Fraction) -> Terms | None:
+        """The parts' sums in one."""
+        if self._parts[0][1].terms_of(t) is None:
+            return None
+        return recall.kept(self, "terms", (t,), lambda: self._terms_of(t))
+
+    def _terms_of(self, t: Fraction) -> Terms | None:
+        weights, rest = self._tilted(t)
+        shares, losses, error = [rest], [Ball(0)], Ball(0)
+        for weight, (_, part) in zip(weights, self._parts, strict=True):
+            terms = part.terms_of(t)
+            if terms is None:
+                return None
+            with precision(_DOUBLE_BITS):
+                shares += [weight * share for share in terms.shares]
+                losses += terms.losses
+                error += weight * terms.error
+        return Terms(shares, losses, error.upper())
+
     def node_cost(self, copies: int) -> float:
-        """That of the parts."""
-        return 10.0 + sum(part.node_cost(copies) for _, part in self._parts)
+        """That of the parts, all of whose nodes are wanted; less for many copies of sums, which are screened."""
+        if len(self._parts) > _MOST_GLUED and self._parts[0][1].sparse:  # not worth the search for a tilt
+            return math.inf
+        sums = copies >= _MANY and isinstance(self._parts[0][1], NoiseSumTransform)
+        return 10.0 + (0.25 if sums else 1.0) * sum(part.node_cost(1) for _, part in self._parts)
 
     def at(self, t: Fraction, eta: Fraction, indices: Sequence[int]) -> list[ComplexBall]:
         """The parts' sums, weighted."""

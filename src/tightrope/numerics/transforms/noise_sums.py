@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING
 
 from flint import ctx
 
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
-from tightrope.numerics.transforms.float_lines import FloatNodes, above, exponential_sums
+from tightrope.numerics.transforms.screened_sums import Terms, screened_sums
 from tightrope.numerics.transforms.transform import Transform, log_phases, power_sums, unit
 
 if TYPE_CHECKING:
+    from tightrope.numerics.transforms.float_lines import FloatNodes
     from tightrope.numerics.transforms.transform import Complexes, Floats
 
 __all__ = ["NoiseSumTransform"]
 
-_DENSE = 4
-_FLOAT_BITS = 84  # angles times a million are still sharper than a double
+_DENSE, _DEAR = 4, 15.0  # one node by itself costs so much more than one of many
+_FLOAT_BITS = 104  # angles times a million are still far sharper than a double
 
 
 class NoiseSumTransform(Transform):
@@ -53,7 +55,10 @@ class NoiseSumTransform(Transform):
 
     def at(self, t: Fraction, eta: Fraction, indices: Sequence[int]) -> list[ComplexBall]:
         """The sum at each; all at once where they are dense."""
-        if max(indices, default=0) < _DENSE * len(indices):
+        dense = max(indices, default=0) < _DENSE * len(indices)
+        work = self.cost(float(t), float(eta), max(indices, default=0), int(ctx.prec))
+        effort.spend(work if dense else _DEAR * work * len(indices) / (1 + max(indices)), "nodes in balls")
+        if dense:
             return super().at(t, eta, indices)
         with precision(ctx.prec + 40):
             weights, angles, off = self._shares(t, eta)
@@ -62,12 +67,14 @@ class NoiseSumTransform(Transform):
             return [sum((w * unit(a * k) for w, a in pairs), wide) if k else ComplexBall(1) for k in indices]
 
     def float_nodes(self, t: Fraction, eta: Fraction, count: int, floor: Ball) -> FloatNodes | None:
-        """As a product of two matrices."""
+        """As products of two matrices."""
+        return screened_sums(self.terms_of(t), eta, count, floor)
+
+    def terms_of(self, t: Fraction) -> Terms:
+        """The tilted masses, and what lies beyond them."""
         with precision(_FLOAT_BITS):
-            shares, angles, off = self._shares(t, eta)
-        values, error = exponential_sums(shares, angles, count)
-        error = (error + 2 * abs(off)).upper()
-        return FloatNodes(values, error, above(values, error, floor))
+            shares, losses, off = self._shares(t, Fraction(1))
+            return Terms(shares, losses, (2 * abs(off)).upper())
 
     def float_line(self, t: float, eta: float, count: int) -> tuple[float, Complexes]:
         """The same in floats."""

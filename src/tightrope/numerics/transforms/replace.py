@@ -15,20 +15,26 @@ from flint import ctx
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
 from tightrope.numerics.real import Real
+from tightrope.numerics.transforms.falling_nodes import falling_nodes
 from tightrope.numerics.transforms.replace_decay import log_decay, replace_decay, shifted_angle
 from tightrope.numerics.transforms.replace_rule import log_factors, replace_alias, replace_rule, replace_tails
+from tightrope.numerics.transforms.settled_nodes import Quadrature
 from tightrope.numerics.transforms.transform import Transform, log_phases, power_sums
 
 if TYPE_CHECKING:
+    from tightrope.numerics.transforms.float_lines import FloatNodes, Integers
     from tightrope.numerics.transforms.transform import Complexes, Floats
 
 __all__ = ["ReplaceSampledNormalTransform"]
 
 _GUARD = 40
+_NATS = 40.0  # accuracy of doubles
 
 
 class ReplaceSampledNormalTransform(Transform):
     """N(0,1) mixed with N(c,1) at rate 0 < q < 1, against the mixture with N(−c,1)."""
+
+    sparse = True
 
     def __init__(self, c: Real, rate: Fraction) -> None:
         if not 0 < rate < 1:
@@ -86,32 +92,39 @@ class ReplaceSampledNormalTransform(Transform):
         if t < Fraction(-1, 2):  # M(t+iy) is the conjugate of M(−1−t+iy)
             log, phi = self.line(-1 - t, eta, count)
             return log, [value.conjugate() for value in phi]
-        y = eta * count
-        chosen = replace_rule(*self._floats, float(t), float(y), ctx.prec * math.log(2) + 2)
         with precision(ctx.prec + _GUARD):
-            c, q, a = abs(self._c.ball()), ball(self._rate), ball(t)
-            step, turn = ball(chosen.step), ball(eta)
-            weights: list[Ball] = []
-            angles: list[Ball] = []
-            for j in range(chosen.first, chosen.last + 1):
-                x = step * j
-                first, second = log_factors(c, q, x)
-                loss = first - second
-                angles.append(loss * turn)
-                weights.append((x * x / -2 + first + a * loss).exp())
-            sums = power_sums(weights, angles, count)
-            scale = step / (2 * Ball.pi()).sqrt()
-            beyond = replace_tails(c, q, t, chosen)
-            still, moving = (replace_alias(c, t, ball(at), chosen) for at in (Fraction(0), y))
-            value = scale * sums[0].real
-            most = (value + beyond) / (1 - still)  # M(t) is at most this, since still < 1
-            error = (beyond + still * most).upper()
-            value += between(-error, error)
-            error = (beyond + moving * most).upper()
-            off = between(-error, error)
-            off_both = ComplexBall(off, off)
-            phi = [ComplexBall(1)] + [(s * scale + off_both) / value for s in sums[1:]]
+            weights, losses, value, off = self._terms(t, eta * count, (ctx.prec - _GUARD) * math.log(2) + 2)
+            turn, off_both = ball(eta), ComplexBall(off, off)
+            sums = power_sums(weights, [loss * turn for loss in losses], count)
+            phi = [ComplexBall(1)] + [(s + off_both) / value for s in sums[1:]]
             return value.log(), phi
+
+    def _terms(self, t: Fraction, y: Fraction, nats: float) -> tuple[list[Ball], list[Ball], Ball, Ball]:
+        """The rule's masses and losses for t ≥ −½, M(t), and a ball of the sum's errors up to y."""
+        chosen = replace_rule(*self._floats, float(t), float(y), nats)
+        c, q, a, step = abs(self._c.ball()), ball(self._rate), ball(t), ball(chosen.step)
+        scale = step / (2 * Ball.pi()).sqrt()
+        weights: list[Ball] = []
+        losses: list[Ball] = []
+        for j in range(chosen.first, chosen.last + 1):
+            x = step * j
+            first, second = log_factors(c, q, x)
+            losses.append(first - second)
+            weights.append((x * x / -2 + first + a * losses[-1]).exp() * scale)
+        beyond = replace_tails(c, q, t, chosen)
+        still, moving = (replace_alias(c, t, ball(at), chosen) for at in (Fraction(0), y))
+        value = sum(weights, Ball(0))
+        most = (value + beyond) / (1 - still)  # M(t) is at most this, since still < 1
+        error = (beyond + still * most).upper()
+        value += between(-error, error)
+        error = (beyond + moving * most).upper()
+        return weights, losses, value, between(-error, error)
+
+    def quadrature(self, t: Fraction, end: Fraction) -> Quadrature:
+        """φ at all |y| up to the end, for doubles; t ≥ −½."""
+        weights, losses, value, off = self._terms(t, end, _NATS)
+        shares = [weight / value.mid() for weight in weights]
+        return Quadrature(shares, losses, (2 * (off.abs_upper() + value.rad()) / value).upper())
 
     def float_line(self, t: float, eta: float, count: int) -> tuple[float, Complexes]:
         """The same in floats."""
@@ -129,6 +142,27 @@ class ReplaceSampledNormalTransform(Transform):
     def log_decay_floats(self, t: float, y: Floats) -> Floats:
         """The same in floats."""
         return log_decay(*self._floats, t, y)
+
+    def float_nodes(self, t: Fraction, eta: Fraction, count: int, floor: Ball) -> FloatNodes | None:
+        """All of them."""
+        import numpy as np
+
+        return self.few_nodes(t, eta, np.arange(count + 1), floor, count)
+
+    def few_nodes(
+        self,
+        t: Fraction,
+        eta: Fraction,
+        indices: Integers,
+        floor: Ball,
+        count: int,  # noqa: ARG002
+    ) -> FloatNodes | None:
+        """Balls or a quadrature, as far as they are not low."""
+        return falling_nodes(self, self.quadrature, t, eta, indices, floor) if t >= 0 else None
+
+    def node_cost(self, copies: int) -> float:  # noqa: ARG002
+        """Hardly any: most nodes are low."""
+        return 5.0
 
     def largest(self) -> Ball | None:
         """Unbounded."""

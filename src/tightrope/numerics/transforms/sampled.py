@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -17,22 +19,30 @@ from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
 from tightrope.numerics.moments.sampled_normal import log_power_mean
 from tightrope.numerics.moments.sampled_normal_floats import window
 from tightrope.numerics.real import Real
+from tightrope.numerics.transforms.falling_nodes import falling_nodes
 from tightrope.numerics.transforms.sampled_decay import decay_bound, log_decay, shifted_angle
 from tightrope.numerics.transforms.sampled_floats import quick_log_means
+from tightrope.numerics.transforms.sampled_panels import panel_quadrature
 from tightrope.numerics.transforms.sampled_rule import Rule, right_end, rule, tails
+from tightrope.numerics.transforms.settled_nodes import Quadrature
 from tightrope.numerics.transforms.transform import Transform, log_phases, power_sums
 
 if TYPE_CHECKING:
+    from tightrope.numerics.transforms.float_lines import FloatNodes, Integers
     from tightrope.numerics.transforms.transform import Complexes, Floats
 
 __all__ = ["SampledNormalTransform"]
 
 _GUARD = 28
+_NATS = 40.0  # accuracy of doubles
+_FEW = 400  # nodes of a rule for doubles
 _CHEAP = 300.0  # nodes that are so few that nobody need look for fewer
 
 
 class SampledNormalTransform(Transform):
     """The loss of N(μ, 1) mixed at rate 0 < q < 1 into N(0, 1), against N(0, 1), or (``adding``) the reverse."""
+
+    sparse = True
 
     def __init__(self, mu: Real, rate: Fraction, adding: bool) -> None:
         if not 0 < rate < 1:
@@ -80,33 +90,59 @@ class SampledNormalTransform(Transform):
 
     def line(self, t: Fraction, eta: Fraction, count: int) -> tuple[Ball, list[ComplexBall]]:
         """The trapezoidal rule in z, one for all nodes."""
-        power, y = self._power(t), eta * count
-        chosen = self._rule(float(power), float(y), ctx.prec * math.log(2) + 2)
         with precision(ctx.prec + _GUARD):
-            mu, q, a = abs(self._mu.ball()), ball(self._rate), ball(power)
-            step, turn, half = ball(chosen.step), ball(-eta if self._adding else eta), mu * mu / 2
-            rise, ratio, fall = (mu * step * chosen.first - half).exp(), (mu * step).exp(), step * step / -2
-            weights: list[Ball] = []
-            logs: list[Ball] = []
-            for j in range(chosen.first, chosen.last + 1):
-                log = (q * (rise - 1)).log1p()
-                logs.append(log)
-                weights.append((fall * (j * j) + a * log).exp())
-                rise = rise * ratio  # a rounding each: some seven bits in all
+            weights, logs, value, off = self._terms(t, eta * count, (ctx.prec - _GUARD) * math.log(2) + 2)
+            turn = ball(-eta if self._adding else eta)
             sums = power_sums(weights, [log * turn for log in logs], count)
-            scale = step / (2 * Ball.pi()).sqrt()
-            beyond = tails(mu, q, power, chosen, logs[0], logs[-1])
-            still = chosen.alias(mu, power)
-            value = scale * sums[0].real
-            most = (value + beyond) / (1 - still)  # G is at most this, since still < 1
-            error = (beyond + still * most).upper()
-            value += between(-error, error)
-            error = (beyond + chosen.moving(mu, q, power, ball(y), still, most)).upper()
-            off = between(-error, error)
             off_both = ComplexBall(off, off)
-            phi = [ComplexBall(1)] + [(s * scale + off_both) / value for s in sums[1:]]
-            self._known = t, ctx.prec, value.log()
+            phi = [ComplexBall(1)] + [(s + off_both) / value for s in sums[1:]]
+            self._known = t, int(ctx.prec), value.log()
             return self._known[2], phi
+
+    def _terms(self, t: Fraction, y: Fraction, nats: float) -> tuple[list[Ball], list[Ball], Ball, Ball]:
+        """The rule's weights·w^A and ln w, G, and a ball of the sum's errors up to y."""
+        power = self._power(t)
+        chosen = self._rule(float(power), float(y), nats)
+        mu, q, a = abs(self._mu.ball()), ball(self._rate), ball(power)
+        step, half = ball(chosen.step), mu * mu / 2
+        rise, ratio, fall = (mu * step * chosen.first - half).exp(), (mu * step).exp(), step * step / -2
+        scale = step / (2 * Ball.pi()).sqrt()
+        weights: list[Ball] = []
+        logs: list[Ball] = []
+        for j in range(chosen.first, chosen.last + 1):
+            log = (q * (rise - 1)).log1p()
+            logs.append(log)
+            weights.append((fall * (j * j) + a * log).exp() * scale)
+            rise = rise * ratio  # a rounding each: some seven bits in all
+        beyond = tails(mu, q, power, chosen, logs[0], logs[-1])
+        still = chosen.alias(mu, power)
+        value = sum(weights, Ball(0))
+        most = (value + beyond) / (1 - still)  # G is at most this, since still < 1
+        error = (beyond + still * most).upper()
+        value += between(-error, error)
+        error = (beyond + chosen.moving(mu, q, power, ball(y), still, most)).upper()
+        return weights, logs, value, between(-error, error)
+
+    def quadrature(self, t: Fraction, end: Fraction) -> Quadrature:
+        """φ at all |y| up to the end, for doubles: by the rule of ``line``, or by panels where it needs many nodes."""
+        mu, rate = self._floats
+        power = self._power(t)
+        chosen: Rule | None = None
+        with suppress(NotCertified):
+            chosen = self._rule(float(power), float(end), _NATS)
+        if chosen is None or chosen.last - chosen.first > _FEW:
+            ends = window(mu, float(power), math.log1p(-rate), math.log(rate), _NATS, 0.0)
+            try:
+                found = panel_quadrature(abs(self._mu.ball()), self._rate, power, end, ends, self.log_real(t))
+            except NotCertified:
+                if chosen is None:
+                    raise
+            else:
+                return replace(found, losses=[-loss for loss in found.losses]) if self._adding else found
+        weights, logs, value, off = self._terms(t, end, _NATS)
+        shares = [weight / value.mid() for weight in weights]
+        error = (2 * (off.abs_upper() + value.rad()) / value).upper()
+        return Quadrature(shares, [-log for log in logs] if self._adding else logs, error)
 
     def float_line(self, t: float, eta: float, count: int) -> tuple[float, Complexes]:
         """The same in floats; ln G from G − 1 where it is small."""
@@ -142,6 +178,27 @@ class SampledNormalTransform(Transform):
     def log_decay_floats(self, t: float, y: Floats) -> Floats:
         """The same in floats."""
         return log_decay(*self._floats, -t if self._adding else t + 1, y)
+
+    def float_nodes(self, t: Fraction, eta: Fraction, count: int, floor: Ball) -> FloatNodes | None:
+        """All of them."""
+        import numpy as np
+
+        return self.few_nodes(t, eta, np.arange(count + 1), floor, count)
+
+    def few_nodes(
+        self,
+        t: Fraction,
+        eta: Fraction,
+        indices: Integers,
+        floor: Ball,
+        count: int,  # noqa: ARG002
+    ) -> FloatNodes | None:
+        """Balls or a quadrature, as far as they are not low."""
+        return falling_nodes(self, self.quadrature, t, eta, indices, floor)
+
+    def node_cost(self, copies: int) -> float:  # noqa: ARG002
+        """Hardly any: most nodes are low."""
+        return 5.0
 
     def largest(self) -> Ball | None:
         """−ln(1−q) when adding; unbounded when removing."""

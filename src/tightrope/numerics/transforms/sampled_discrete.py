@@ -84,7 +84,7 @@ class SampledDiscreteNormalTransform(NoiseSumTransform):
 
     def node_cost(self, copies: int) -> float:  # noqa: ARG002
         """A row of a matrix product."""
-        return 10.0 + 5.0 * (24 * math.sqrt(self._float[0]) + self._float[1])
+        return 5.0 + (24 * math.sqrt(self._float[0]) + self._float[1])
 
     def _float_terms(self, powers: Floats) -> tuple[Floats, Floats]:
         """ln w and −k²/2v − ln S(0) over a window for all these powers."""

@@ -157,7 +157,7 @@ class SampledLaplaceTransform(Transform):
             if last < count:
                 if not far.best_terms(ball(eta * (last + 1)))[1] < _CRUDE:
                     return None
-                beyond, other = far.nodes(eta, last + 1, count)
+                beyond, other = far.nodes(eta, np.arange(last + 1, count + 1))
                 pieces.append(beyond)
                 error = error.max(other)
             error += 2 * unsure.expm1()

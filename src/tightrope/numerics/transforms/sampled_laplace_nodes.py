@@ -19,26 +19,39 @@ from tightrope.numerics.balls import Ball, ball, between
 from tightrope.numerics.transforms.float_lines import UNIT, Phases, rounded
 
 if TYPE_CHECKING:
+    from tightrope.numerics.transforms.float_lines import Integers
     from tightrope.numerics.transforms.transform import Complexes
 
-__all__ = ["FarLaplace"]
+__all__ = ["FarLaplace", "FarSymmetric"]
 
 _TERMS = 24
 
 
 class FarLaplace:
-    """ε₀, q and the power A of one line; everything is divided by e^{log_scale}."""
+    """ε₀, q and the power A of one line; everything is divided by e^{log_scale}.
 
-    def __init__(self, epsilon0: Fraction, rate: Fraction, power: Fraction, log_scale: Ball | None = None) -> None:
+    ``upper`` is a part of the law: from which loss l₀ on, without an atom there; then ln w is counted from l₀.
+    """
+
+    def __init__(
+        self,
+        epsilon0: Fraction,
+        rate: Fraction,
+        power: Fraction,
+        log_scale: Ball | None = None,
+        upper: Fraction | None = None,
+    ) -> None:
         e0, q, self._power = ball(epsilon0), ball(rate), power
-        self.high, self.low = (q * e0.expm1()).log1p(), (q * (-e0).expm1()).log1p()
+        self._high, self._low = ((q * end.expm1()).log1p() for end in (e0, -e0 if upper is None else ball(upper)))
+        origin = Ball(0) if upper is None else self._low
+        self.high, self.low = self._high - origin, self._low - origin
         a = ball(power)
         self.log_scale = (a * self.high).max(a * self.low) if log_scale is None else log_scale
         grown = [(a * u - self.log_scale).exp() for u in (self.high, self.low)]
         self._scale = (e0 / -2).exp() / 4 * q.sqrt()
         self._peak = grown[0].max(grown[1])
-        self._atoms = [(-e0).exp() / 2 * grown[0], grown[1] / 2]
-        self._ends = [self._derivatives(1 - q, u) for u in (self.high, self.low)]
+        self._atoms = [(-e0).exp() / 2 * grown[0], grown[1] / 2 if upper is None else Ball(0)]
+        self._ends = [self._derivatives(1 - q, u) for u in (self._high, self._low)]
         self._factors = [self._scale * grown[0], -self._scale * grown[1]]
 
     def _derivatives(self, p: Ball, u: Ball) -> tuple[list[Ball], list[Ball]]:
@@ -65,7 +78,7 @@ class FarLaplace:
         sizes = [g[0] * (self.high - self.low), *g[:terms]]
         half = Ball(1) / 2
         total = sum((math.comb(terms, k) * half ** (terms - k) * sizes[k] for k in range(terms + 1)), Ball(0))
-        peak = self._peak * (self.low / -2).exp()
+        peak = self._peak * (self._low / -2).exp()
         return (self._scale * peak * total / self._distance(y) ** terms).upper()
 
     def best_terms(self, y: Ball) -> tuple[int, Ball]:
@@ -84,14 +97,15 @@ class FarLaplace:
             total += atom + sum((factor * (-1) ** m * h[m] / a ** (m + 1) for m in range(terms)), Ball(0))
         return total
 
-    def nodes(self, eta: Fraction, first: int, count: int) -> tuple[Complexes, Ball]:
-        """G(A+iy) at y = kη for k = first … count, and a bound of the errors."""
+    def nodes(self, eta: Fraction, numbers: Integers) -> tuple[Complexes, Ball]:
+        """G(A+iy) at y = kη for numbers k that rise, and a bound of the errors."""
         import numpy as np
 
+        first, count = int(numbers[0]), int(numbers[-1])
         start = self._distance(ball(eta * first))
         terms, left = self.best_terms(ball(eta * first))
-        ratio = float(start.mid()) / (float(self._power) + 1j * (float(eta) * np.arange(first, count + 1)))
-        values = np.zeros(count + 1 - first, dtype=np.complex128)
+        ratio = float(start.mid()) / (float(self._power) + 1j * (float(eta) * numbers))
+        values = np.zeros(len(numbers), dtype=np.complex128)
         size = Ball(0)
         for end, (_, h), factor, atom in zip(
             (self.high, self.low), self._ends, self._factors, self._atoms, strict=True
@@ -102,6 +116,25 @@ class FarLaplace:
             series = np.zeros(len(values), dtype=np.complex128)
             for c in reversed(scaled):
                 series = (series + rounded(c)) * ratio
-            turns = Phases(ball(eta) * end, count).at(np.arange(first, count + 1))
+            turns = Phases(ball(eta) * end, count).at(numbers)
             values = values + turns * (series + rounded(atom))
         return values, (left + size * UNIT * (24 * terms + 40)).upper()
+
+
+class FarSymmetric:
+    """The symmetric loss of ``symmetric_laplace`` far out, divided by M(t) = e^log: its upper half with both powers."""
+
+    def __init__(self, epsilon0: Fraction, rate: Fraction, t: Fraction, low: Fraction, log: Ball, atom: Ball) -> None:
+        scale = log - (ball(rate) * ball(low).expm1()).log1p()
+        self._halves = [FarLaplace(epsilon0, rate, power, scale, low) for power in (t + 1, -t)]
+        self._atom = atom
+
+    def log_error(self, y: float) -> float:
+        """About ln of what is left out from y on."""
+        lefts = [half.best_terms(ball(Fraction(y)))[1] for half in self._halves]
+        return float((lefts[0] + lefts[1]).log().mid())
+
+    def nodes(self, eta: Fraction, numbers: Integers) -> tuple[Complexes, Ball]:
+        """φ at y = kη for numbers k that rise, and a bound of the errors."""
+        (up, one), (down, other) = (half.nodes(eta, numbers) for half in self._halves)
+        return up + down.conj() + rounded(self._atom), (one + other + 8 * UNIT).upper()

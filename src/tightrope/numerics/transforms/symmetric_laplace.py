@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
@@ -20,11 +21,14 @@ from flint import ctx
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
 from tightrope.numerics.gauss import float_gauss, gauss, gauss_error
+from tightrope.numerics.transforms import memory as recall
+from tightrope.numerics.transforms.near_and_far import near_and_far
+from tightrope.numerics.transforms.sampled_laplace_nodes import FarSymmetric
 from tightrope.numerics.transforms.settled_nodes import Quadrature, settled_nodes
 from tightrope.numerics.transforms.transform import Transform, log_phases, power_sums
 
 if TYPE_CHECKING:
-    from tightrope.numerics.transforms.float_lines import FloatNodes
+    from tightrope.numerics.transforms.float_lines import FloatNodes, Integers
     from tightrope.numerics.transforms.transform import Complexes, Floats
 
 __all__ = ["SymmetricLaplaceTransform"]
@@ -34,11 +38,15 @@ _MOST_NODES = 400
 _MOST_FAR = 3000  # far out, in doubles
 _NATS = 40.0  # accuracy of doubles
 _MANY = 100  # copies
+_SEVERAL = -1  # a floor that some fifty copies have
+_DOUBLE_BITS = 128
 _WHAT = "a sampled Laplace transform"
 
 
 class SymmetricLaplaceTransform(Transform):
     """ε₀ > 0 sampled at rate 0 < q < 1: ``glued`` for samples without replacement, else for Poisson samples."""
+
+    sparse = True
 
     def __init__(self, epsilon0: Fraction, rate: Fraction, glued: bool) -> None:
         if not 0 < rate < 1 or epsilon0 <= 0:
@@ -100,24 +108,44 @@ class SymmetricLaplaceTransform(Transform):
             return value.log(), phi
 
     def float_nodes(self, t: Fraction, eta: Fraction, count: int, floor: Ball) -> FloatNodes | None:
-        """The first ones, where all others are proved to be low."""
-        try:
-            return settled_nodes(
-                partial(self._quadrature, t),
-                lambda y: self.decay(t, y),
-                lambda y: self.log_decay_floats(float(t), y),
-                eta,
-                count,
-                floor,
-            )
-        except NotCertified:
+        """Only the first ones, where all others are proved to be low; else all of them."""
+        import numpy as np
+
+        found = None
+        if floor > _SEVERAL:
+            with suppress(NotCertified):  # the rule does not reach so far
+                found = settled_nodes(
+                    partial(self._quadrature, t),
+                    lambda y: self.decay(t, y),
+                    lambda y: self.log_decay_floats(float(t), y),
+                    eta,
+                    count,
+                    floor,
+                )
+        return found or self.few_nodes(t, eta, np.arange(count + 1), floor, count)
+
+    def few_nodes(
+        self, t: Fraction, eta: Fraction, indices: Integers, floor: Ball, count: int  # noqa: ARG002
+    ) -> FloatNodes | None:
+        """The rule of ``line`` near the axis; beyond, where it would need too many nodes, partial integration."""
+        if t < 0:
             return None
+        with precision(_DOUBLE_BITS):
+            far = recall.kept(self, "far", (t,), lambda: self._far(t))
+        return near_and_far(partial(self._kept_quadrature, t), far, eta, indices, floor)
+
+    def _far(self, t: Fraction) -> FarSymmetric:
+        log = recall.log_real(self, t)
+        return FarSymmetric(self._reach, self._rate, t, self._low, log, self._atom() * (-log).exp())
+
+    def _kept_quadrature(self, t: Fraction, end: Fraction) -> Quadrature:
+        return recall.kept(self, "rule", (t, end), lambda: self._quadrature(t, end))
 
     def _quadrature(self, t: Fraction, end: Fraction) -> Quadrature:
         """φ at all |y| up to the end."""
         number, rho = self._number(float(t), float(end), _NATS, _MOST_FAR)
         masses, losses = self._half(number)
-        power, log = ball(t), -self.log_real(t)
+        power, log = ball(t), -recall.log_real(self, t)
         up = [m * ((power + 1) * loss + log).exp() for m, loss in zip(masses, losses, strict=True)]
         down = [m * (-power * loss + log).exp() for m, loss in zip(masses, losses, strict=True)]
         error = 2 * self._error(t, ball(end), number, Fraction(rho)) * log.exp()
@@ -125,8 +153,8 @@ class SymmetricLaplaceTransform(Transform):
         return Quadrature([*up, atom, *down], [*losses, Ball(0), *(-loss for loss in losses)], error.upper())
 
     def node_cost(self, copies: int) -> float:
-        """Hardly any nodes of many copies matter; a sample of a fixed size is left to the plain contour."""
-        return 10.0 if copies >= _MANY and not self._glued else math.inf
+        """Four series of some twenty terms; of many copies hardly any nodes matter, but for an atom at 0."""
+        return 10.0 if copies >= _MANY and not self._glued else 150.0
 
     def _half(self, number: int) -> tuple[list[Ball], list[Ball]]:
         """The masses of the upper half under the second law, and its losses: the atom, then the nodes."""

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from flint import acb_mat
 
+from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ComplexBall
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from tightrope.numerics.transforms.float_lines import FloatNodes
+    from tightrope.numerics.transforms.float_lines import FloatNodes, Integers
+    from tightrope.numerics.transforms.screened_sums import Terms
 
     Floats = NDArray[np.floating[Any]]
     Complexes = NDArray[np.complexfloating[Any, Any]]
@@ -24,11 +26,16 @@ if TYPE_CHECKING:
 __all__ = ["ClosedTransform", "Transform", "power_sums", "log_phases", "unit", "whole_power"]
 
 _ONE = ComplexBall(1)
+_SPARSE, _FEW = 4, 200  # nodes for each that is wanted, and anyway
 _RESTART = 16  # products of unit complex balls lose half a bit each: a fresh sine and cosine after so many
 
 
 class Transform(ABC):
     """M(s) = E[e^{sL}; L < ∞] of one law. Floats are for searches and prove nothing; every ball is a proof."""
+
+    tilt_cost = 1.0  # about how many microseconds ``log_floats`` takes for a tilt
+
+    sparse = False  # whether few ``float_nodes`` are quicker than all of them
 
     def infinite(self) -> Ball:
         """P[L = ∞]."""
@@ -62,12 +69,25 @@ class Transform(ABC):
         """The ``nodes`` as doubles with a proved error, but for those where |φ| ≤ e^floor; None if there is no way."""
         return None
 
+    def terms_of(self, t: Fraction) -> Terms | None:  # noqa: ARG002
+        """φ at t + iy for all y as a sum over losses; None if it is none."""
+        return None
+
+    def few_nodes(
+        self, t: Fraction, eta: Fraction, indices: Integers, floor: Ball, count: int
+    ) -> FloatNodes | None:
+        """The ``float_nodes`` with these numbers, which rise from 0 and are at most ``count``."""
+        found = self.float_nodes(t, eta, count, floor)
+        return None if found is None else found.among(indices)
+
     def node_cost(self, copies: int) -> float:  # noqa: ARG002
         """About how many nanoseconds a node of ``float_nodes`` takes."""
         return math.inf
 
     def at(self, t: Fraction, eta: Fraction, indices: Sequence[int]) -> list[ComplexBall]:
-        """The ``nodes`` with these numbers only."""
+        """The ``nodes`` with these numbers only; NotCertified where that would be a waste."""
+        if max(indices, default=0) > _SPARSE * len(indices) + _FEW:
+            raise NotCertified("nodes in balls", "too many others lie between them")
         phi = self.nodes(t, eta, max(indices, default=0))
         return [phi[k] for k in indices]
 
@@ -120,14 +140,14 @@ def power_sums(weights: Sequence[Ball], angles: Sequence[Ball], count: int) -> l
         return [ComplexBall(sum(weights, Ball(0)))]
     size = max(1, math.isqrt(count + 1))
     giants = -(-(count + 1) // size)
-    babies = [_turns(angle, size, None) for angle in angles]
-    steps = [_turns(angle * size, giants, weight) for angle, weight in zip(angles, weights, strict=True)]
+    babies = [turned_powers(angle, size, None) for angle in angles]
+    steps = [turned_powers(angle * size, giants, weight) for angle, weight in zip(angles, weights, strict=True)]
     left = acb_mat(giants, len(steps), [steps[j][i] for i in range(giants) for j in range(len(steps))])
     right = acb_mat(len(babies), size, [turn for row in babies for turn in row])
     return (left * right).entries()[: count + 1]
 
 
-def _turns(angle: Ball, number: int, weight: Ball | None) -> list[ComplexBall]:
+def turned_powers(angle: Ball, number: int, weight: Ball | None) -> list[ComplexBall]:
     """weight·e^{ik·angle} for k < number."""
     turn = unit(angle)
     value = _ONE if weight is None else ComplexBall(weight)

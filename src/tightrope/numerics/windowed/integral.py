@@ -27,6 +27,7 @@ from tightrope.numerics.contour.proof import call_factor, log_moment, product_of
 from tightrope.numerics.moments.sampled_normal import log_power_mean
 from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.transform import whole_power
+from tightrope.numerics.transforms.turned_sum import TurnedSum
 from tightrope.numerics.windowed.bounds import HIGH, LOW, MIDDLE
 from tightrope.numerics.windowed.law import Step
 from tightrope.numerics.windowed.parts import WindowLaw
@@ -54,6 +55,8 @@ class WindowProof:
         self.bits = plan.bits + self._extra + _GUARD
         with precision(self.bits):
             self._log_scale, self._terms, bottoms = self._nodes()
+            halves = [ComplexBall(real, imag) / (1 if k else 2) for k, (real, imag) in enumerate(self._terms)]
+            self._sum = TurnedSum(halves)
             self._period = 2 * Ball.pi() / ball(plan.eta)
             self._tail = self._node_tail(bottoms)
             self._mass, self._reverse = self._masses()
@@ -240,12 +243,8 @@ class WindowProof:
         return _between_ends(least.lower().max(Ball(0)), most.min(self._high_mass.upper()))
 
     def _middle(self, x: Ball) -> Ball:
-        t, turn, total = ball(self._plan.t), ball(self._plan.eta) * x, Ball(0)
-        for n in range(1, len(self._terms)):
-            real, imag = self._terms[n]
-            sin, cos = (turn * n).sin_cos()
-            total += real * cos + imag * sin
-        total = self._terms[0][0] + 2 * total + between(-self._tail, self._tail)
+        t = ball(self._plan.t)
+        total = 2 * self._sum.at(ball(-self._plan.eta) * x).real + between(-self._tail, self._tail)
         value = (self._log_scale - t * x).exp() * total / self._period
         value -= self._aliases_below(x)
         higher = ball(self._plan.above)

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from tightrope.errors import NotCertified
+from tightrope.numerics import effort
 from tightrope.numerics.contour.floats import log_factor
 from tightrope.numerics.transforms.sampled_rule import short
 from tightrope.numerics.windowed.borders import Borders, Low
@@ -23,6 +24,7 @@ __all__ = ["window_plan"]
 _BLURS = (0.07, 0.14, 0.28, 0.56)
 _MOST_NODES = 4000
 _MOST_MICROSECONDS, _QUICK = 9e5, 2e4
+_SEARCH = 2e4  # units of work to plan with one blur
 _REACH = 40  # so many blurs beyond its border, a window is negligible in any case
 _DOUBLINGS, _HALVINGS = 60, 5
 _ROOM = 1.01  # so much longer than needed is a period that leaves nothing below it: the root may move
@@ -215,6 +217,7 @@ def window_plan(
     error = log_call + math.log(relative / 6)
     best: WindowPlan | None = None
     for blur in _BLURS:
+        effort.spend(_SEARCH, "a windowed contour")
         try:
             plans = _Planner(law, ends, error, blur, adding).plans()
         except (NotCertified, ArithmeticError, ValueError):

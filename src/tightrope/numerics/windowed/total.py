@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from tightrope.errors import NotCertified
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball
 from tightrope.numerics.contour.floats import searching
 from tightrope.numerics.windowed.floats import FloatLaw
@@ -17,7 +18,8 @@ from tightrope.numerics.windowed.start import near_call, near_reverse_call, near
 
 __all__ = ["WindowedSum"]
 
-_KEPT = 12
+_KEPT = 64  # proofs: many points share many stretches
+_LEAST = 1e4  # units of work of a short proof
 _FINEST, _USUAL, _COARSE, _ROUGH = 1e-15, 1e-10, 3e-8, 1e-7
 _PLACE = 2e-11  # what the place of a call may usually be off by
 _APART = 0.03
@@ -46,6 +48,12 @@ class WindowedSum:
     def alone(self) -> bool:
         """Whether there are equal steps of one sampler only."""
         return len(self._floats[0].samplers) == 1 and not self._floats[0].others.some
+
+    @property
+    def reached(self) -> float:
+        """About the largest loss of the parts that are not sampled, if there is one; else 0."""
+        top = self._floats[0].others.largest
+        return top if top < math.inf else 0.0
 
     def infinite(self, adding: bool = False) -> Ball:
         """P[L = ∞]."""
@@ -148,5 +156,8 @@ class WindowedSum:
         if proof is None:
             while len(self._proofs) >= _KEPT:
                 self._proofs.pop(next(iter(self._proofs)), None)
-            proof = self._proofs[plan, adding] = WindowProof(self._laws[adding], plan, adding)
-        return proof.call(x)
+            effort.spend(plan.work + _LEAST, "a windowed contour")
+            with effort.paid():
+                proof = self._proofs[plan, adding] = WindowProof(self._laws[adding], plan, adding)
+        with effort.paid():
+            return proof.call(x)

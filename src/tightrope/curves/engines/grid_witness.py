@@ -1,0 +1,71 @@
+"""Plans of grids as witnesses, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from tightrope.curves.profile import Witness
+from tightrope.numerics.grid.graded import GradedPlan
+from tightrope.numerics.grid.grid_plan import GridPlan, Rung, Stream
+from tightrope.numerics.grid.lattice_laws import Lattice
+
+__all__ = ["read_plan", "written_plan"]
+
+
+def written_plan(plan: GridPlan | GradedPlan) -> Witness:
+    """A plan as a witness."""
+    if isinstance(plan, GradedPlan):
+        borders = [[] if border is None else list(border) for border in plan.borders]
+        return {"borders": borders, "degree": plan.degree, "grades": [written_plan(one) for one in plan.plans]}
+    written: Witness = {
+        "step": plan.lattices[0].step,
+        "ranges": [[lattice.first, lattice.last] for lattice in plan.lattices],
+        "tilt": plan.tilt,
+        "start": plan.start,
+        "length": plan.length,
+        "above": plan.above,
+        "below": plan.below,
+        "split": plan.split,
+    }
+    if plan.streams:
+        written["step"] = plan.step
+        written["streams"] = [
+            [{"rungs": [_written_rung(rung) for rung in one.rungs], "copies": one.copies} for one in streams]
+            for streams in plan.streams
+        ]
+    return written
+
+
+def _written_rung(rung: Rung) -> list[int | Fraction]:
+    return [rung.power, rung.doublings, rung.start, rung.above, rung.below]
+
+
+def read_plan(witness: Witness) -> GridPlan | GradedPlan:
+    """The plan of a witness."""
+    if "grades" in witness:
+        borders = [(Fraction(one[0]), Fraction(one[1])) if one else None for one in witness["borders"]]
+        return GradedPlan(tuple(borders), int(witness["degree"]), tuple(_read_grid(one) for one in witness["grades"]))
+    return _read_grid(witness)
+
+
+def _read_grid(witness: Witness) -> GridPlan:
+    step = Fraction(witness["step"])
+    streams = tuple(
+        tuple(Stream(tuple(_read_rung(rung) for rung in one["rungs"]), int(one["copies"])) for one in climbs)
+        for climbs in witness.get("streams", [])
+    )
+    deep = [2 ** (climbs[0].doublings if climbs else 0) for climbs in streams] or [1] * len(witness["ranges"])
+    lattices = tuple(
+        Lattice(step / finer, int(first), int(last))
+        for finer, (first, last) in zip(deep, witness["ranges"], strict=True)
+    )
+    start, length = int(witness["start"]), int(witness["length"])
+    tilt, above, below = (Fraction(witness[name]) for name in ("tilt", "above", "below"))
+    return GridPlan(lattices, tilt, start, length, above, below, bool(witness["split"]), streams)
+
+
+def _read_rung(written: Sequence[Any]) -> Rung:
+    power, doublings, start, above, below = written
+    return Rung(int(power), int(doublings), int(start), Fraction(above), Fraction(below))

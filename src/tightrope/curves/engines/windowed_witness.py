@@ -1,0 +1,40 @@
+"""The plan of a windowed contour as a witness, and back."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from fractions import Fraction
+
+from tightrope.curves.profile import Witness
+from tightrope.numerics.windowed.bounds import Split
+from tightrope.numerics.windowed.plan import Piece, WindowPlan
+
+__all__ = ["read_plan", "written_plan"]
+
+_SPLIT = [f.name for f in fields(Split)]
+_PIECE = [f.name for f in fields(Piece) if f.name != "split"]
+_PLAN = [f.name for f in fields(WindowPlan) if f.name not in ("pieces", "work")]
+
+
+def written_plan(plan: WindowPlan) -> Witness:
+    """One piece is written beside the rest, several as a list."""
+    pieces = [
+        {**{name: getattr(piece.split, name) for name in _SPLIT}, **{name: getattr(piece, name) for name in _PIECE}}
+        for piece in plan.pieces
+    ]
+    rest = {name: getattr(plan, name) for name in _PLAN}
+    return {**pieces[0], **rest} if len(pieces) == 1 else {"pieces": pieces, **rest}
+
+
+def read_plan(witness: Witness) -> WindowPlan:
+    """The plan of a witness."""
+
+    def exact(given: Witness, name: str) -> Fraction | None:
+        return None if given[name] is None else Fraction(given[name])
+
+    pieces = []
+    for given in witness.get("pieces", [witness]):
+        split = Split(**{name: exact(given, name) for name in _SPLIT})  # type: ignore[arg-type]  # a missing border is refused
+        pieces.append(Piece(split, **{name: exact(given, name) for name in _PIECE}))  # type: ignore[arg-type]  # likewise
+    rest = {name: int(witness[name]) if name in ("count", "bits") else exact(witness, name) for name in _PLAN}
+    return WindowPlan(tuple(pieces), **rest)  # type: ignore[arg-type]  # likewise

@@ -1,0 +1,155 @@
+"""δ of a product of laws, graded by how many steps have a loss that is not small: each grade on a grid of its own.
+
+A step is light if its loss lies between two borders, else heavy (``pieces.py``): a mere partition of the paths. The law
+of k steps is Σ_n C(k, n)·light^{k−n}·heavy^n, a sum of positive measures; of several laws it is the product of such
+sums. Hence δ is the sum of the grades' shares, and so are its bounds. Each grade is a product of (parts of) laws, for
+which ``GridSum`` has both ends: splitting never lowers and merging never raises a hockey-stick of any positive measure.
+The paths with more heavy steps than ``degree`` count between 0 and their mass: for every z ≥ 1
+
+P[more than N heavy steps] ≤ z^{−N−1}·Π_j (1 + z·p_j)^{k_j}, p_j = P[step of law j is heavy].
+
+For rare steps of noisy laws the grades are as different as can be: without a heavy step a narrow sum, of which ε is far
+in the tail; with one a loss far above ε or far below, but for a narrow stretch; with two a wide sum of hardly any mass.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import islice
+
+import numpy as np
+
+from tightrope.errors import NotCertified
+from tightrope.numerics.balls import Ball, precision, upper_float
+from tightrope.numerics.grid.cells import CellLaw
+from tightrope.numerics.grid.grid_plan import LONGEST, GridPlan
+from tightrope.numerics.grid.pieces import Piece
+from tightrope.numerics.grid.total import GridSum
+
+__all__ = ["MOST_GRADES", "GradedPlan", "GradedSum", "grades", "multiplicity", "pieces"]
+
+MOST_GRADES = 64
+_POINTS = 3 * LONGEST  # of all grades
+_WIDEST = 2.0**9  # no loss of a grid is beyond
+
+Borders = tuple[Fraction, Fraction] | None
+
+
+@dataclass(frozen=True)
+class GradedPlan:
+    """Each law's borders (None: all of it is light), the most heavy steps, a plan for each grade (``grades``)."""
+
+    borders: tuple[Borders, ...]
+    degree: int
+    plans: tuple[GridPlan, ...]
+
+    @property
+    def tilt(self) -> Fraction:
+        """The least of all grades."""
+        return min((one.tilt for one in self.plans), default=Fraction(1))
+
+    @property
+    def end(self) -> float:
+        """Beyond which ε is above all windows."""
+        return max((one.end for one in self.plans), default=0.0)
+
+    @property
+    def points(self) -> int:
+        """Of all grids."""
+        return sum(one.points for one in self.plans)
+
+
+def grades(copies: Sequence[int], borders: Sequence[Borders], degree: int) -> Iterator[tuple[int, ...]]:
+    """How many steps of each law are heavy: all that have at most ``degree`` in all."""
+    if not copies:
+        yield ()
+        return
+    for number in range(min(degree, copies[0]) + 1 if borders[0] is not None else 1):
+        for others in grades(copies[1:], borders[1:], degree - number):
+            yield (number, *others)
+
+
+def multiplicity(copies: Sequence[int], grade: Sequence[int]) -> int:
+    """In how many ways the steps of a grade can be chosen."""
+    return math.prod(math.comb(k, n) for k, n in zip(copies, grade, strict=True))
+
+
+def pieces(
+    parts: Sequence[tuple[CellLaw, int]], borders: Sequence[Borders], grade: Sequence[int]
+) -> list[tuple[CellLaw, int]]:
+    """The product of a grade: light and heavy parts of the laws with their numbers of steps."""
+    found: list[tuple[CellLaw, int]] = []
+    for (law, copies), border, number in zip(parts, borders, grade, strict=True):
+        if border is None:
+            found.append((law, copies))
+            continue
+        low, high = float(border[0]), float(border[1])
+        counts = ((True, copies - number), (False, number))
+        found += [(Piece(law, low, high, inside), count) for inside, count in counts if count]
+    return found
+
+
+class GradedSum:
+    """The product of laws, each with its number of copies, on the grids of one plan."""
+
+    def __init__(self, parts: Sequence[tuple[CellLaw, int]], plan: GradedPlan) -> None:
+        copies = [count for _, count in parts]
+        found = zip(_check(plan, copies), plan.plans, strict=True)
+        self._terms = [
+            (multiplicity(copies, grade), GridSum(pieces(parts, plan.borders, grade), one, whole=False))
+            for grade, one in found
+        ]
+        self._rest = heavier(parts, plan.borders, plan.degree)
+
+    def upper(self, epsilon: float) -> Ball:
+        """At least δ(ε), ε ≥ 0."""
+        with precision(100):
+            value = sum((count * grid.upper(epsilon) for count, grid in self._terms), self._rest)
+            return value.upper().min(Ball(1))
+
+    def gaps(self, epsilon: float) -> list[float]:
+        """How far apart the ends of each grade are."""
+        with precision(100):
+            return [upper_float(count * (grid.upper(epsilon) - grid.lower(epsilon))) for count, grid in self._terms]
+
+    def lower(self, epsilon: float) -> Ball:
+        """At most δ(ε), ε ≥ 0."""
+        with precision(100):
+            return sum((count * grid.lower(epsilon) for count, grid in self._terms), Ball(0)).lower()
+
+
+def _check(plan: GradedPlan, copies: Sequence[int]) -> list[tuple[int, ...]]:
+    """The grades of a plan, if it is what is assumed, beside what each grid assumes of its own; else NotCertified."""
+    fits = len(plan.borders) == len(copies) and 0 <= plan.degree < MOST_GRADES
+    fits = fits and all(_ordered(*border) for border in plan.borders if border is not None)
+    found = list(islice(grades(copies, plan.borders, plan.degree), MOST_GRADES + 1)) if fits else []
+    fits = fits and len(found) == len(plan.plans) <= MOST_GRADES
+    if not (fits and sum(one.length for one in plan.plans) <= _POINTS):
+        raise NotCertified("graded grids of losses", "their plan does not fit")
+    return found
+
+
+def _ordered(low: Fraction, high: Fraction) -> bool:
+    """Whether these are borders, and floats."""
+    return -_WIDEST <= low < high <= _WIDEST and float(low) == low and float(high) == high
+
+
+def heavier(parts: Sequence[tuple[CellLaw, int]], borders: Sequence[Borders], degree: int) -> Ball:
+    """At least the chance of more than ``degree`` heavy steps."""
+    with precision(100):
+        chances = []
+        for (law, copies), border in zip(parts, borders, strict=True):
+            if border is not None:
+                heavy = Piece(law, float(border[0]), float(border[1]), inside=False)
+                cells = heavy.cells(np.zeros(1)).p_high
+                known = sum((atom.mass.ball() for atom in heavy.atoms()), heavy.infinite().ball())
+                chances.append((known + sum((Ball(float(x)) for x in cells), Ball(0)), copies))
+        if not chances:
+            return Ball(0)
+        mean = sum(float(chance.mid()) * copies for chance, copies in chances)
+        z = Ball(min(max((degree + 1) / max(mean, 1e-300), 1.0), 1e100))
+        logs = sum((copies * (z * chance).log1p() for chance, copies in chances), Ball(0))
+        return (logs - (degree + 1) * z.log()).exp().upper().min(Ball(1))

@@ -1,0 +1,276 @@
+"""Which steps are heavy, and how fine the grid of each grade must be (``graded.py``): floats choose.
+
+Small grids of all grades say how wide each grade's ends are apart; that falls with the square of the number of points,
+so for a given sum of gaps the fewest points in all are ∝ gap^{1/3}.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tightrope.errors import NotCertified
+from tightrope.numerics import effort
+from tightrope.numerics.balls import precision, upper_float
+from tightrope.numerics.grid.cells import CellLaw, Floats
+from tightrope.numerics.grid.climb import squares
+from tightrope.numerics.grid.graded import MOST_GRADES, Borders, GradedPlan, grades, multiplicity, pieces
+from tightrope.numerics.grid.grid_plan import LONGEST, GridPlan
+from tightrope.numerics.grid.plan import Picture, grid_plan
+from tightrope.numerics.grid.total import GridSum
+
+__all__ = ["Sketch", "best_sketch", "better_kinds"]
+
+_TARGETS = (1e-5, 1e-3, 3e-2, 1e-8)  # mean numbers of heavy steps: each is tried next to the best so far
+_UNITS = 5_000  # of work for a plan
+_MERGING, _ADDED = 1 / 8, 1.0  # of the squares of the step, or of the ranges of split losses (``splitting.py``)
+_COUNTS = 0.1  # of all gaps: a grade that counts
+_MANY = 32  # steps of one law
+_SKETCHED = 2**11  # points of a small grid
+_CORE = 1e-3  # of a border: smaller losses are one cell of a picture
+_NOTHING = 1e-20  # of δ: heavier losses that are not pictured
+_LEFT = math.log(1e-9)  # of δ: more heavy steps than are graded
+_MOST_DEGREE = 24
+_DEEPEST = -650.0  # ln δ
+_NEAR = 0.1  # of ε
+_BITS = 8  # of borders
+_LEAST = 11  # points of a grade, as a power of two
+_ROUNDED = 0.3  # from there on powers of two are rounded up
+_BUDGET = LONGEST + LONGEST // 2  # points of all grades
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How a grade is put on its grid: its lower end split or merged, its steps climbing or not."""
+
+    split: bool
+    climb: bool
+
+
+_MERGED, _SPLIT, _CLIMBING = Kind(False, False), Kind(True, False), Kind(True, True)
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """Borders, the most heavy steps, and for every grade its laws' pictures, its kind and its gap on a small grid."""
+
+    borders: tuple[Borders, ...]
+    degree: int
+    pictures: tuple[tuple[Picture, ...], ...]
+    counts: tuple[int, ...]
+    kinds: tuple[Kind, ...]
+    gaps: tuple[float, ...]  # relative to δ
+
+    @property
+    def cost(self) -> float:
+        """Points for a gap of 1, but for a factor."""
+        return math.sqrt(sum(math.cbrt(gap) for gap in self.gaps)) ** 3
+
+    def lengths(self, gaps: Sequence[float], wanted: float) -> list[int]:
+        """Powers of two that bring the gap in all to about what is wanted, as far as the budget goes; ``gaps`` are
+        those of small grids."""
+        cubes = [math.cbrt(max(gap, 1e-30)) for gap in gaps]
+        scale = math.sqrt(sum(cubes) / wanted)
+        exact = [math.log2(_SKETCHED * cube * scale) for cube in cubes]
+        found = [min(1 << max(math.ceil(one - _ROUNDED), _LEAST), LONGEST) for one in exact]
+        while sum(found) > _BUDGET:
+            found[found.index(max(found))] //= 2
+        return found
+
+    def small(self) -> list[int]:
+        """For a first look."""
+        return [_SKETCHED] * len(self.gaps)
+
+    def plan(self, epsilon: float, level: float, lengths: Sequence[int]) -> GradedPlan:
+        """The plan for δ(ε) ≈ e^level."""
+        terms = zip(self.pictures, self.counts, self.kinds, lengths, strict=True)
+        plans = [_grade_plan(one, count, kind, epsilon, level, length) for one, count, kind, length in terms]
+        return GradedPlan(self.borders, self.degree, tuple(plans))
+
+
+def _grade_plan(
+    pictures: Sequence[Picture], count: int, kind: Kind, epsilon: float, level: float, length: int
+) -> GridPlan:
+    return grid_plan(pictures, epsilon, level - math.log(count), length, kind.split, kind.climb)
+
+
+def best_sketch(
+    parts: Sequence[tuple[CellLaw, int]], pictures: Sequence[Picture], epsilon: float, level: float, slope: float
+) -> Sketch:
+    """Of some borders those with the fewest points; ``slope``: by how much ln δ falls as ln ε rises."""
+    if not (_DEEPEST < level <= 0 and epsilon > 0):
+        raise NotCertified("graded grids of losses", "δ or ε is too small for floats")
+    found: dict[float, Sketch] = {}
+    for target in _tried(found, max(count for _, count in parts) >= _MANY):
+        borders = tuple(_border(one, target / len(parts)) for one in pictures)
+        if target and not any(borders):
+            continue
+        with suppress(NotCertified, ArithmeticError):
+            found[target] = _sketch(parts, pictures, borders, epsilon, level, slope)
+    if not found:
+        raise NotCertified("graded grids of losses", "no borders serve")
+    return min(found.values(), key=lambda one: one.cost)
+
+
+def better_kinds(
+    parts: Sequence[tuple[CellLaw, int]], sketch: Sketch, gaps: Sequence[float], epsilon: float, level: float
+) -> tuple[Sketch, list[float]]:
+    """The grades that count most in the other way as well, on small grids; ``gaps`` are those found so far."""
+    kinds, least = list(sketch.kinds), list(gaps)
+    for place, grade in enumerate(grades([count for _, count in parts], sketch.borders, sketch.degree)):
+        if gaps[place] < _COUNTS * sum(gaps):
+            continue
+        for kind in {_MERGED, _CLIMBING} - {kinds[place]}:
+            effort.spend(_UNITS, "graded grids of losses")
+            plan = _grade_plan(sketch.pictures[place], sketch.counts[place], kind, epsilon, level, _SKETCHED)
+            grid = GridSum(pieces(parts, sketch.borders, grade), plan, whole=False)
+            with precision(64):
+                gap = upper_float(grid.upper(epsilon) - grid.lower(epsilon)) * sketch.counts[place] * math.exp(-level)
+            if gap < least[place]:
+                kinds[place], least[place] = kind, gap
+    return replace(sketch, kinds=tuple(kinds)), least
+
+
+def _tried(found: dict[float, Sketch], many: bool) -> Iterator[float]:
+    """Mean numbers of heavy steps: none where steps may climb, then two, and then what is beyond the better one."""
+    if many:
+        yield 0.0
+    few, middle, most, fewest = _TARGETS
+    yield few
+    yield middle
+    costs = [found[one].cost if one in found else math.inf for one in (few, middle)]
+    yield most if costs[1] < costs[0] else fewest
+
+
+def _border(one: Picture, target: float) -> Borders:
+    """Beyond which there are so many steps in the mean; None if hardly any is."""
+    if not target:
+        return None
+    sizes = np.abs(one.losses)
+    order = np.argsort(sizes)
+    beyond = one.copies * np.cumsum(one.masses[order][::-1])[::-1]
+    place = int(np.searchsorted(-beyond, -target))
+    if not 0 < place < sizes.size - 1:
+        return None
+    mantissa, exponent = math.frexp(math.sqrt(sizes[order][place] * max(sizes[order][place - 1], 1e-12)))
+    high = Fraction(round(mantissa * 2**_BITS)) * Fraction(2) ** (exponent - _BITS)
+    return -high, high
+
+
+def _sketch(
+    parts: Sequence[tuple[CellLaw, int]],
+    pictures: Sequence[Picture],
+    borders: tuple[Borders, ...],
+    epsilon: float,
+    level: float,
+    slope: float,
+) -> Sketch:
+    copies = [count for _, count in parts]
+    mean = sum(_beyond(one, border) for one, border in zip(pictures, borders, strict=True))
+    degree = _degree(mean, level + _LEFT + min(math.log(slope), 0.0))
+    listed = list(grades(copies, borders, degree))
+    if len(listed) > MOST_GRADES:
+        raise NotCertified("graded grids of losses", "there are too many grades")
+    shown, counts, kinds, gaps = [], [], [], []
+    smooth = not any(law.scattered or any(atom.loss.rational != 0 for atom in law.atoms()) for law, _ in parts)
+    known = (_MERGED if smooth else _SPLIT, _CLIMBING)
+    for grade in listed:
+        shown.append(tuple(_shown(pictures, borders, grade, level)))
+        counts.append(multiplicity(copies, grade))
+        effort.spend(_UNITS, "graded grids of losses")
+        plan = _grade_plan(shown[-1], counts[-1], _CLIMBING, epsilon, level, _SKETCHED)
+        below = level - math.log(counts[-1])
+        steepest = max(slope, slope * slope) / epsilon**2 if any(grade) else math.inf
+        found = {kind: _predicted(shown[-1], plan, kind, epsilon, below, steepest) for kind in known}
+        kinds.append(min(known, key=lambda kind: found[kind]))
+        gaps.append(found[kinds[-1]])
+    return Sketch(borders, degree, tuple(shown), tuple(counts), tuple(kinds), tuple(gaps))
+
+
+def _beyond(one: Picture, border: Borders) -> float:
+    """How many steps are heavy in the mean."""
+    if border is None:
+        return 0.0
+    return one.copies * float(one.masses[~_within(one, border)].sum())
+
+
+def _within(one: Picture, border: tuple[Fraction, Fraction]) -> NDArray[np.bool_]:
+    return (one.losses > float(border[0])) & (one.losses < float(border[1]))
+
+
+def _degree(mean: float, left: float) -> int:
+    """The fewest heavy steps such that the chance of more is below e^left."""
+    if not mean:
+        return 0
+    for degree in range(_MOST_DEGREE):
+        if (degree + 1) * math.log(mean) - math.lgamma(degree + 2) < left:
+            return degree
+    raise NotCertified("graded grids of losses", "too many steps are heavy")
+
+
+def _shown(
+    pictures: Sequence[Picture], borders: Sequence[Borders], grade: Sequence[int], level: float
+) -> Iterator[Picture]:
+    """The pictures of the laws of a grade, each in few cells."""
+    for one, border, number in zip(pictures, borders, grade, strict=True):
+        if border is None:
+            yield one
+            continue
+        light = _within(one, border)
+        if one.copies > number:
+            core = light & (np.abs(one.losses) < _CORE * float(border[1])) & (one.losses != 0)
+            mass = float(one.masses[core].sum())
+            losses, masses = one.losses[light & ~core], one.masses[light & ~core]
+            if mass > 0:
+                middle = float((one.masses[core] * one.losses[core]).sum()) / mass
+                place = int(np.searchsorted(losses, middle))
+                losses, masses = np.insert(losses, place, middle), np.insert(masses, place, mass)
+            yield _known(one, losses, masses, one.copies - number, float(border[1]))
+        if number:
+            some = ~light & (one.masses > math.exp(max(level, -600.0)) * _NOTHING)
+            yield _known(one, one.losses[some], one.masses[some], number, math.inf)
+
+
+def _known(one: Picture, losses: Floats, masses: Floats, copies: int, border: float) -> Picture:
+    """A part of a picture, and its atoms."""
+    atoms = tuple(atom for atom in one.atoms if losses.size and losses[0] <= atom[0] <= losses[-1])
+    return Picture(losses, masses, copies, atoms, border)
+
+
+def _predicted(
+    pictures: Sequence[Picture], plan: GridPlan, kind: Kind, epsilon: float, level: float, most: float
+) -> float:
+    """About the gap of a grade, relative to e^level: the density of its sums at ε, as if they were normal after
+    tilting, times what merging and splitting do to a variance. A loss below the step adds less to it.
+
+    The density is at most ``most``, and at least that of one step near ε and no other."""
+    t, top = float(plan.tilt), plan.step
+    size = variance = ranges = alone = whole = 0.0
+    streams = plan.climbs([one.copies for one in pictures])
+    for one, lattice, climbs in zip(pictures, plan.lattices, streams, strict=True):
+        step = float(lattice.step if kind.climb else top)
+        losses = np.clip(one.losses, float(lattice.first * lattice.step), float(lattice.last * lattice.step))
+        with np.errstate(divide="ignore"):
+            exponents = np.log(one.masses) + t * losses
+        highest = float(exponents.max())
+        shares = np.exp(exponents - highest)
+        size += one.copies * (highest + math.log(float(shares.sum())))
+        shares /= shares.sum()
+        mean = float((shares * losses).sum())
+        variance += one.copies * float((shares * (losses - mean) ** 2).sum())
+        reach = step if kind.split else float((shares * np.minimum(step, 2 * np.abs(losses))).sum())
+        ranges += one.copies * step * reach
+        near, mass = np.abs(one.losses - epsilon) < _NEAR * epsilon, float(one.masses.sum())
+        alone += one.copies * float(one.masses[near].sum()) / (mass * 2 * _NEAR * epsilon)
+        whole += one.copies * math.log(mass)
+        if kind.climb:
+            ranges += float(sum((squares(stream, lattice.step) for stream in climbs), Fraction(0)))
+    log_density = size - t * epsilon - level - math.log(2 * math.pi * (variance + float(top) ** 2)) / 2
+    density = min(max(math.exp(min(log_density, 600.0)), alone * math.exp(min(whole - level, 600.0))), most)
+    return density * ranges * (_ADDED if kind.split else _MERGING)

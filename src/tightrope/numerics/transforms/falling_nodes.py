@@ -1,0 +1,87 @@
+"""Transforms that fall to 0, in doubles: balls up to where they are low, and nothing beyond."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from tightrope.errors import NotCertified
+from tightrope.numerics import effort
+from tightrope.numerics.balls import Ball, ball, precision
+from tightrope.numerics.transforms import memory as recall
+from tightrope.numerics.transforms.float_lines import UNIT, FloatNodes, as_doubles
+from tightrope.numerics.transforms.sampled_rule import short
+from tightrope.numerics.transforms.screened_sums import sums_at
+from tightrope.numerics.transforms.settled_nodes import Quadrature
+from tightrope.numerics.transforms.transform import Transform
+
+if TYPE_CHECKING:
+    from tightrope.numerics.transforms.float_lines import Integers
+    from tightrope.numerics.transforms.transform import Complexes
+
+__all__ = ["falling_nodes"]
+
+_BITS = 128
+_LOW, _NEARLY = -40.0, 1.05  # ln of a size as small as rounding; |φ| is sought a little below the floor
+_MOST_MICROSECONDS, _MOST_PRODUCTS = 3e5, 3e8
+_DEAR = 50  # times as long a product takes by itself
+_FEW = 300  # nodes that balls do as quickly
+_ROUND = 1.5  # a number of 2 bits below it is not below what it is made of
+_UNITS, _RULE = 1.6, 1e4  # of work for each microsecond, and for a rule
+
+
+def falling_nodes(
+    transform: Transform,
+    rule: Callable[[Fraction, Fraction], Quadrature] | None,
+    t: Fraction,
+    eta: Fraction,
+    indices: Integers,
+    floor: Ball,
+) -> FloatNodes | None:
+    """The nodes with these numbers, which rise from 0; None if too many of them are neither below e^floor nor as small
+    as rounding.
+
+    ``rule``: a quadrature at t up to some y, if that is quicker than the transform's line.
+    """
+    import numpy as np
+
+    count = int(indices[-1])
+    y = np.geomspace(float(eta), float(eta) * max(count, 2), 300)
+    low = np.nonzero(recall.log_decay_floats(transform, float(t), y) < max(_NEARLY * float(floor), _LOW))[0]
+    last = min(math.ceil(float(y[low[0]]) / float(eta)) + 1, count) if len(low) else count
+    try:
+        with precision(_BITS):
+            near = indices <= last
+            values, error = _near(transform, rule, t, eta, indices[near])
+            bound = recall.decay(transform, t, eta * last) if last < count else Ball(0)
+            dropped = bound <= floor.exp()
+    except NotCertified:  # a rule or a path out of reach
+        return None
+    padded, alive = np.zeros(len(indices), dtype=np.complex128), np.ones(len(indices), dtype=np.bool_)
+    padded[near], alive[~near] = values, not dropped
+    return FloatNodes(padded, error if dropped else (error + bound).upper(), alive)
+
+
+def _near(
+    transform: Transform,
+    rule: Callable[[Fraction, Fraction], Quadrature] | None,
+    t: Fraction,
+    eta: Fraction,
+    indices: Integers,
+) -> tuple[Complexes, Ball]:
+    last = int(indices[-1])
+    if rule is not None and last > _FEW:
+        end = max(short(float(eta * last) * _ROUND, 2), eta * last)  # few ends, as rules are kept
+        effort.spend(_RULE, "a line of doubles")
+        chosen = recall.kept(transform, "rule", (t, end), lambda: rule(t, end))
+        if not len(chosen.shares) * min(last, _DEAR * len(indices)) < _MOST_PRODUCTS:
+            raise NotCertified("a line of doubles", "it is too long")
+        values, error = sums_at(chosen.shares, [loss * ball(eta) for loss in chosen.losses], indices)
+        return values, error + chosen.error
+    work = transform.cost(float(t), float(eta), last, _BITS)
+    if not work < _MOST_MICROSECONDS:
+        raise NotCertified("a line of doubles", "it is too long")
+    effort.spend(_UNITS * work, "a line of doubles")
+    return as_doubles(recall.line(transform, t, eta, last)[1])[indices], 4 * UNIT

@@ -1,0 +1,188 @@
+"""Transforms in doubles at all nodes: glued normal and exchanged Laplace losses, and transforms that fall to 0."""
+
+from fractions import Fraction
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+import tightrope as tr
+from tightrope.errors import NotCertified
+from tightrope.numerics.balls import Ball, precision
+from tightrope.numerics.real import real
+from tightrope.numerics.transforms.closed import NormalTransform
+from tightrope.numerics.transforms.falling_nodes import falling_nodes
+from tightrope.numerics.transforms.glued import GluedNormalTransform
+from tightrope.numerics.transforms.glued_far import FarGlued
+from tightrope.numerics.transforms.near_and_far import near_and_far
+from tightrope.numerics.transforms.replace import ReplaceSampledNormalTransform
+from tightrope.numerics.transforms.sampled import SampledNormalTransform
+from tightrope.numerics.transforms.sampled_panels import _error
+from tightrope.numerics.transforms.settled_nodes import Quadrature
+from tightrope.numerics.transforms.symmetric_laplace import SymmetricLaplaceTransform
+
+F = Fraction
+ALL = Ball(-200)  # a floor that no node is below
+
+
+def glued(mu, q, t, y):
+    """M(t + iy) of the glued normal loss along a path that leaves the axis, in mpmath."""
+    mp.mp.dps = 30
+    mu, q = mp.mpf(mu.numerator) / mu.denominator, mp.mpf(q.numerator) / q.denominator
+    s, up = mp.mpc(float(t), float(y)), 1 / mu
+
+    def path(power, way):
+        def f(z):
+            return mp.npdf(0) * mp.exp(-z * z / 2 + power * mp.log1p(q * mp.expm1(mu * z - mu * mu / 2)))
+
+        corner = mu / 2 + way * 1j * up
+        return mp.quad(f, [mu / 2, mu / 2 + way * 0.01j * up, mu / 2 + way * 0.1j * up, corner]) + mp.quad(
+            f, [corner, corner + 1, corner + 3, corner + 9, corner + 20]
+        )
+
+    return (1 - q) * (2 * mp.ncdf(mu / 2) - 1) + path(s + 1, 1) + path(-s, -1)
+
+
+def laplace(e0, q, low, t, y):
+    """M(t + iy) of the symmetric loss of sampled Laplace noise, in mpmath."""
+    mp.mp.dps = 25
+    e0, q, low = (mp.mpf(v.numerator) / v.denominator for v in (e0, q, low))
+    s, first = mp.mpc(float(t), float(y)), mp.log1p(q * mp.expm1(low))
+
+    def f(loss):
+        at = mp.log1p(q * mp.expm1(loss)) - first
+        return mp.exp((s + 1) * at) + mp.exp(-s * at)
+
+    atom = (1 - q) * -mp.expm1(-e0 / 2) if low == 0 else 0
+    cuts = [low + (e0 - low) * i / 40 for i in range(41)]
+    smooth = mp.quad(lambda loss: mp.exp(-loss / 2) * f(loss), cuts) * mp.exp(-e0 / 2) / 4
+    return atom + mp.exp(first) * (mp.exp(-e0) / 2 * f(e0) + smooth)
+
+
+@pytest.mark.parametrize(("mu", "q", "t"), [(F(1), F(1, 10), F(2)), (F(1, 5), F(1, 20), F(5)), (F(2), F(1, 2), F(1))])
+def test_glued_normal_nodes(mu, q, t):
+    transform, eta = GluedNormalTransform(real(mu), q), F(1, 2)
+    nodes = transform.float_nodes(t, eta, 6000, ALL)
+    assert nodes.alive.all()
+    assert nodes.error < 1e-12
+    size = glued(mu, q, t, 0)
+    for k in (0, 3, 100, 700, 2000, 6000):
+        truth = complex(glued(mu, q, t, k * eta) / size)
+        assert abs(truth - nodes.values[k]) <= float(nodes.error) + 1e-15
+    assert transform.float_nodes(F(-3, 4), eta, 10, ALL) is None
+    assert transform.node_cost(7) < 1000
+
+
+def test_a_kink_far_out_is_within_its_error():
+    """Also where the error is far above rounding; without it the series would miss."""
+    mu, q, t = F(1), F(1, 10), F(2)
+    transform = GluedNormalTransform(real(mu), q)
+    with precision(128):
+        size = transform.log_real(t)
+        far = FarGlued(real(mu), q, t, size, transform.atom() * (-size).exp())
+        missed = []
+        for y in (F(150), F(300), F(450), F(600)):
+            values, error = far.nodes(y, np.array([1]))
+            truth = complex(glued(mu, q, t, y) / glued(mu, q, t, 0))
+            assert abs(truth - values[0]) <= error
+            assert far.log_error(float(y)) == pytest.approx(float(error.log()), abs=5) or error < 1e-14
+            missed.append(abs(truth - values[0]))
+        assert missed[0] > 1e-10
+        assert not far.nodes(F(20), np.array([1]))[1] < 1e-3
+
+
+@pytest.mark.parametrize("low", [F(0), F(-1)])
+@pytest.mark.parametrize("q", [F(1, 10), F(1, 2)])
+def test_exchanged_laplace_nodes(low, q):
+    e0, t, eta = F(1), F(3, 2), F(1, 2)
+    transform = SymmetricLaplaceTransform(e0, q, low == 0)
+    nodes = transform.float_nodes(t, eta, 3000, ALL)
+    assert nodes.alive.all()
+    assert nodes.error < 1e-12
+    size = laplace(e0, q, low, t, 0)
+    for k in (0, 5, 150, 900, 3000):
+        truth = complex(laplace(e0, q, low, t, k * eta) / size)
+        assert abs(truth - nodes.values[k]) <= float(nodes.error) + 1e-15
+    some = np.array([0, 2, 77, 2999])
+    few = transform.few_nodes(t, eta, some, ALL, 3000)
+    assert np.abs(few.values - nodes.values[some]).max() < 1e-13
+    assert transform.float_nodes(F(-1, 4), eta, 10, ALL) is None
+
+
+FALLING = [
+    SampledNormalTransform(real(F(1)), F(1, 10), False),
+    SampledNormalTransform(real(F(1)), F(1, 10), True),
+    ReplaceSampledNormalTransform(real(F(1, 2)), F(1, 5)),
+    NormalTransform(real(F(1, 10**4))),
+    SampledNormalTransform(real(F(1, 7)), F(1, 5000), False),  # by panels
+    SampledNormalTransform(real(F(1, 7)), F(1, 5000), True),
+]
+
+
+@pytest.mark.parametrize("transform", FALLING)
+def test_falling_transforms(transform):
+    """What is kept is as exact as it says, and what is not is below the floor."""
+    t, eta = F(2), F(1, 4) if transform not in FALLING[4:] else F(8)
+    for floor in (-30.0, -2.0, -0.1):
+        nodes = transform.float_nodes(t, eta, 3000, Ball(floor))
+        kept = int(nodes.alive.sum())
+        assert nodes.alive[:kept].all()
+        with precision(80):
+            line = transform.line(t, eta, min(2 * kept, 1200))[1]
+        exact = np.array([complex(float(b.real.mid()), float(b.imag.mid())) for b in line])
+        near = min(kept, len(exact))
+        assert np.abs(exact[:near] - nodes.values[:near]).max() <= float(nodes.error) + 1e-15
+        assert (np.abs(exact[kept:]) <= np.exp(floor)).all()
+    with precision(64):
+        long = transform.float_nodes(t, F(1, 10**6), 10**4, Ball(-1))
+    assert long is None or abs(long.values[-1]) > 0.9
+
+
+class DearNormal(NormalTransform):
+    def cost(self, *_):
+        return 1e9
+
+
+def test_out_of_reach():
+    assert GluedNormalTransform(real(F(3)), F(1, 100)).float_nodes(F(1), F(1, 5), 200_000, ALL) is None
+    assert NormalTransform(real(F(1, 10**12))).float_nodes(F(5), F(1), 10**6, Ball(-1)) is None
+    assert SampledNormalTransform(real(F(9)), F(1, 100), True).float_nodes(F(5), F(1), 10**5, ALL) is None
+
+    class Nothing:
+        def log_error(self, y):
+            return 0.0 * y
+
+        def nodes(self, *_):
+            raise AssertionError("it serves nowhere")
+
+    def rule(_):
+        raise NotCertified("a test", "it always fails")
+
+    assert near_and_far(rule, Nothing(), F(1), np.arange(101), ALL) is None
+
+    def long(_):
+        return Quadrature([Ball(1)] * 10**4, [Ball(0)] * 10**4, Ball(0))
+
+    assert near_and_far(long, Nothing(), F(1), np.arange(10**5), ALL) is None
+    normal = NormalTransform(real(F(1)))
+    assert falling_nodes(normal, lambda *_: long(0), F(1), F(1, 10**5), np.arange(10**5), ALL) is None
+    with precision(64), pytest.raises(NotCertified):
+        _error(Ball(3), Ball(0.1), F(1), Ball(1), (Ball(0), Ball(0.5)), Ball(2), 8, Ball(0))
+    assert DearNormal(real(F(1))).float_nodes(F(1), F(1, 100), 400, ALL) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "delta", "epsilon"),
+    [
+        ("gaussian(sigma=0.773).without_replacement(24,275)*17 + pure(epsilon=1.01).without_replacement(172,2159)*1365",
+         "9.61e-18", 38.7441836),
+        ("laplace(scale=2.83).without_replacement(1,636)*5 + pure(epsilon=0.141).without_replacement(399,11619)*10772",
+         "1.23e-30", None),
+    ],
+)  # fmt: skip
+def test_few_fixed_size_steps_beside_many_atoms(text, delta, epsilon):
+    claim = tr.epsilon(tr.parse(text), delta)
+    assert claim.witness["way"] == "blurred"
+    assert 1 - claim.computed.lower / claim.computed.upper < 1e-9
+    assert epsilon is None or claim.computed.upper == pytest.approx(epsilon, rel=1e-8)
+    assert tr.check(claim.to_json())
