@@ -10,7 +10,7 @@ from attacks.certificates import changed, confirmed
 
 CLAIMS = {
     "graded": tr.epsilon(tr.Gaussian(1).poisson("0.0005", relation="replace") * 60, delta="1e-12"),
-    "climbing": tr.epsilon(tr.DiscreteGaussian("15.4").poisson("0.000931") * 1806, delta="2.05e-6"),
+    "climbing": tr.epsilon(tr.Gaussian("1.5").poisson("0.0001", relation="replace") * 2000, delta="1e-10"),
 }
 DATA = {name: json.loads(claim.to_json()) for name, claim in CLAIMS.items()}
 

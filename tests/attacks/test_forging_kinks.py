@@ -97,4 +97,5 @@ def test_a_plan_that_is_as_good_confirms_too():
     finer = {"points": 2 * plan["points"], "count": 2 * plan["points"] - 1}
     for change in ({}, finer, {"t": "3/2"}, {"t": "5/3"}):
         assert confirmed(forged(wider, change)), change
-    assert not confirmed(forged(wider, {"count": 100}))
+    for count in (100, plan["points"], plan["points"] + 1000):  # too few nodes, and some beyond the last
+        assert not confirmed(forged(wider, {"count": count}))

@@ -215,10 +215,13 @@ def test_streams_that_do_not_fit_are_refused(change):
 
 def test_too_many_rungs_are_refused():
     lattice = Lattice(Fraction(1, 2**40), -300, 300)
-    rungs = (replace(RUNG, power=1),) * 40
-    long = replace(PLAN, lattices=(lattice,), length=2**19, streams=((Stream(rungs, 1),) * 9,))
+    rungs = (replace(RUNG, power=1),) * 20
+    long = replace(PLAN, lattices=(lattice,), length=2**19, streams=((Stream(rungs, 9),),))
     with pytest.raises(NotCertified, match="fit"):
         GridSum([(normal("0.1"), 9)], long)
+    many = replace(PLAN, length=2**18, streams=((Stream((replace(RUNG, power=1),), 1),) * 99,))
+    with pytest.raises(NotCertified, match="fit"):
+        GridSum([(normal("0.1"), 99)], many)
 
 
 @pytest.mark.parametrize("doublings", [0, -1, 41, 10**9])

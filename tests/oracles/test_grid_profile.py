@@ -129,8 +129,8 @@ def test_a_guess_is_not_a_proof(guess, word):
     """A search in floats that goes wrong is seen."""
 
     class Misled(GridDirection):
-        def located(self, goal, fine=True):
-            return replace(super().located(goal, fine), lower=guess, upper=guess)
+        def located(self, goal, longest=None, graded=True):
+            return replace(super().located(goal, longest, graded), lower=guess, upper=guess)
 
     whole = profile_of(MIXED)
     profile = GridProfile((Misled(whole.directions[0].parts),), whole.tops[:1], ZERO, real(Fraction(1)))

@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import cache
 
 import mpmath as mp
+import numpy as np
 import pytest
 
 import tightrope as tr
@@ -17,6 +18,8 @@ from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, lower_float, upper_float
 from tightrope.numerics.contour.blurred import BlurPlan, BlurredSum
+from tightrope.numerics.transforms.finite import FiniteTransform
+from tightrope.numerics.transforms.float_lines import FloatNodes
 
 F = Fraction
 
@@ -138,6 +141,38 @@ def test_only_rounding_is_left():
         width = encloses(total, BlurPlan(F(1, 16), F(1, 80), 20_000, 20_001), x, truth)
         assert truth < 0.1 * width
         assert width < 1e-11
+
+
+class Off(FiniteTransform):
+    """Its nodes are off by as much as they say, all in the worst direction."""
+
+    by = 0.0
+
+    def few_nodes(self, t, eta, indices, floor, count):
+        found = super().few_nodes(t, eta, indices, floor, count)
+        values = found.values + self.by * found.values / np.maximum(np.abs(found.values), 1e-300)
+        values[0] = 1 + self.by
+        return FloatNodes(values, found.error + abs(self.by), found.alive)
+
+    def at(self, *_):
+        raise NotCertified("nodes in balls", "doubles are wanted")
+
+
+@pytest.mark.parametrize("by", [2e-7, -2e-7])
+@pytest.mark.parametrize(("law", "copies"), [(TWO, 40), (THREE, 40), (TWO, 150)])
+def test_nodes_may_be_as_wrong_as_they_say(law, copies, by):
+    """Below 50 copies errors are absolute, above they are relative; each copy brings its own."""
+    parts = [(law, copies)]
+    atoms, total = all_atoms(parts), blurred(parts)
+    for transform, _ in total._parts:
+        vars(transform)["by"] = by
+        transform.__class__ = Off
+    period = 4 * float(max(loss for _, loss in atoms))
+    mean = float(mp.fsum(p * loss for p, loss in atoms))
+    plan = BlurPlan(F(1, 8), F(2 * math.pi / period), 8191, 8192)
+    for x in (0.0, 0.7 * mean, mean):
+        truth = call(parts, atoms, mp.mpf(x))
+        assert encloses(total, plan, x, truth) > abs(by) * copies * truth
 
 
 def test_nodes_beyond_the_last_are_bounded():

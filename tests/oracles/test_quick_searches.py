@@ -89,7 +89,7 @@ def test_small_grids_estimate_well(m):
 def test_grids_of_one_step_are_not_extrapolated(monkeypatch):
     (direction,) = grid(tr.Gaussian(1).poisson("0.01", relation="replace") * 10).directions
     few = direction.located(math.log(1e-5), longest=1)
-    monkeypatch.setattr(GridDirection, "_solved", lambda *_: replace(few, upper=0.5))
+    monkeypatch.setattr(GridDirection, "solved", lambda *_: replace(few, upper=0.5))
     assert direction.estimated(math.log(1e-5)) == 0.5
 
 

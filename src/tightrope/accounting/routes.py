@@ -64,7 +64,8 @@ def exact_route(m: Mechanism) -> Route | None:
     if known is None:
         return None
     tight = known.kind == "equal" and composes_tightly(known.curve)
-    drawn = {step.theorem for step in known.steps if REGISTRY[step.theorem].kind != "equal"} <= {_DRAWS}
+    above = {step.theorem for step in known.steps if REGISTRY[step.theorem].kind != "equal"}
+    drawn = known.kind == "equal" or above == {_DRAWS}
     return Route(
         "exact",
         "equal" if tight else "upper",

@@ -146,7 +146,7 @@ class Gridded:
 
     def plan(self, first: float, last: float, log_error: float) -> Witness:  # noqa: ARG002 - as fine as is worth while
         """As good as grids are, in the middle."""
-        return grid_witness.written_plan(self._laws.planned((first + last) / 2))
+        return grid_witness.written_plan(self._laws.planned((first + last) / 2, graded=False))
 
     def value(self, y: Ball, witness: Witness) -> Ball:
         """Between both laws; δ falls in y."""

@@ -23,7 +23,7 @@ _MOST_MICROSECONDS = 5e5
 UNITS, _LEAST = 1.3, 1e3  # of work for each microsecond that transforms expect to need, and for a short proof
 _FLOAT_NATS, _FLOAT_LOST = 34.0, 15.0  # what floats can hold, and what of it a flatter tilt may spend
 _MOST_LOST = 60.0
-_COARSEST = 1e-9
+_COARSEST, _FAR = 1e-9, 20.0  # of a call far out: there ln of the call falls by so much within x
 _GOOD = 1e-9  # a root at which ln of the call is so near to its target needs no proved slope
 _POOR = 1e-7  # a step so long, relatively, leaves some of it
 _SEEN = 0.1  # noise of ln of a call that floats see
@@ -121,7 +121,7 @@ class ContourSum(LossSum):
     @searching
     def fineness(self, x: float, relative: float) -> float:
         """How well the call must be known at x, so that x is known that well; far out less well than x."""
-        return min(relative * max(x * self._saddles.saddle(x), 1.0), _COARSEST)
+        return min(relative * max(x * self._saddles.saddle(x) / _FAR, 1.0), _COARSEST)
 
     @searching
     def plan(self, x: float, relative: float = 1e-11, spread: float = 0.0) -> Plan:

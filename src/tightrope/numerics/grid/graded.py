@@ -25,14 +25,14 @@ import numpy as np
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, precision, upper_float
 from tightrope.numerics.grid.cells import CellLaw
-from tightrope.numerics.grid.grid_plan import LONGEST, GridPlan
+from tightrope.numerics.grid.grid_plan import LONGEST, MOST_POINTS, GridPlan
 from tightrope.numerics.grid.pieces import Piece
 from tightrope.numerics.grid.total import GridSum
 
 __all__ = ["MOST_GRADES", "GradedPlan", "GradedSum", "grades", "multiplicity", "pieces"]
 
 MOST_GRADES = 64
-_POINTS = 3 * LONGEST  # of all grades
+_LENGTHS = 3 * LONGEST  # of all grades
 _WIDEST = 2.0**9  # no loss of a grid is beyond
 
 Borders = tuple[Fraction, Fraction] | None
@@ -127,7 +127,7 @@ def _check(plan: GradedPlan, copies: Sequence[int]) -> list[tuple[int, ...]]:
     fits = fits and all(_ordered(*border) for border in plan.borders if border is not None)
     found = list(islice(grades(copies, plan.borders, plan.degree), MOST_GRADES + 1)) if fits else []
     fits = fits and len(found) == len(plan.plans) <= MOST_GRADES
-    if not (fits and sum(one.length for one in plan.plans) <= _POINTS):
+    if not (fits and sum(one.length for one in plan.plans) <= _LENGTHS and plan.points <= MOST_POINTS):
         raise NotCertified("graded grids of losses", "their plan does not fit")
     return found
 

@@ -67,8 +67,10 @@ class GradedDirection(GridDirection):
         sketch, gaps = better_kinds(self.parts, sketch, gaps, at, level)
         lengths = sketch.lengths(gaps, wanted)
         plan = sketch.plan(at, level, lengths)
-        while max(lengths) > SMALL and not effort.affords(_RESERVE * self.units(plan)):
-            lengths[lengths.index(max(lengths))] //= 2
+        while max(lengths) > SMALL and not effort.affords(units := _RESERVE * self.units(plan)):
+            most = sum(lengths) * effort.left() / units  # points: a plan takes a while
+            while max(lengths) > SMALL and sum(lengths) > most:
+                lengths[lengths.index(max(lengths))] //= 2
             plan = sketch.plan(at, level, lengths)
         return plan
 

@@ -10,11 +10,11 @@ from fractions import Fraction
 from tightrope.errors import NotCertified
 from tightrope.numerics.grid.lattice_laws import Lattice
 
-__all__ = ["LONGEST", "GridPlan", "Rung", "Stream", "check_plan"]
+__all__ = ["LONGEST", "MOST_POINTS", "GridPlan", "Rung", "Stream", "check_plan"]
 
 LONGEST = 2**19
 _HIGHEST = 40  # doublings
-_CLIMBED = 2**23  # points of all rungs
+MOST_POINTS = 2**23  # of all rungs and streams
 _SMALLEST, _LARGEST = Fraction(1, 2**200), Fraction(2**200)  # steps and tilts: none is lost in floats
 
 
@@ -105,8 +105,8 @@ def check_plan(plan: GridPlan, copies: Sequence[int]) -> None:
     short = short and all(_SMALLEST <= x <= _LARGEST for x in (step, plan.tilt))
     window = abs(plan.start) + plan.length < 2**30
     power = 2 <= plan.length <= LONGEST and plan.length & (plan.length - 1) == 0
-    rungs = sum(len(stream.rungs) for climbs in streams for stream in climbs) * plan.length
-    if not (fits and short and window and power and rungs <= _CLIMBED and plan.below < plan.tilt < plan.above):
+    fits = fits and plan.points + sum(map(len, streams)) * plan.length <= MOST_POINTS
+    if not (fits and short and window and power and plan.below < plan.tilt < plan.above):
         raise NotCertified("a grid of losses", "its plan does not fit")
 
 

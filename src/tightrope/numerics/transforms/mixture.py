@@ -14,6 +14,7 @@ from tightrope.numerics.balls import Ball, ComplexBall, precision
 from tightrope.numerics.real import ZERO, Real
 from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.float_lines import UNIT, FloatNodes, above, rounded
+from tightrope.numerics.transforms.glued import GluedNormalTransform
 from tightrope.numerics.transforms.noise_sums import NoiseSumTransform
 from tightrope.numerics.transforms.screened_sums import Terms, screened_sums
 from tightrope.numerics.transforms.transform import Transform
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["MixtureTransform"]
 
 _GUARD = 20
-_MANY, _MOST_GLUED = 100, 12  # copies, and parts that are integrals
+_MANY = 100  # copies
+_MOST = {True: 5, False: 12}  # parts that are integrals, with normal noise or other noise
 _DOUBLE_BITS = 128
 _LOWEST = -200  # nats: lower than any node that matters
 _LIGHT = -30.0  # nats: a lighter part is not seen in floats
@@ -141,7 +143,8 @@ class MixtureTransform(Transform):
 
     def node_cost(self, copies: int) -> float:
         """That of the parts, all of whose nodes are wanted; less for many copies of sums, which are screened."""
-        if len(self._parts) > _MOST_GLUED and self._parts[0][1].sparse:  # not worth the search for a tilt
+        normal = isinstance(self._parts[0][1], GluedNormalTransform)
+        if len(self._parts) > _MOST[normal] and self._parts[0][1].sparse:  # not worth the search for a tilt
             return math.inf
         sums = copies >= _MANY and isinstance(self._parts[0][1], NoiseSumTransform)
         return 10.0 + (0.25 if sums else 1.0) * sum(part.node_cost(1) for _, part in self._parts)
