@@ -32,7 +32,7 @@ _MANY = 50  # copies whose errors are relative
 _DROPPED, _LIGHT = 50, 2e-22  # a node whose share is below e^−50 is dropped; and a number above that
 _FINE = Ball(2) ** -36  # an error of Π φ^k that is small enough
 _FEW = 2e5  # nanoseconds of all nodes kept, as doubles: so many are worth evaluating in balls, 500 times slower
-MOST_NODES, _MOST_POINTS = 4_000_000, 10**12  # a plan may come from outside
+MOST_NODES, _MOST_POINTS = 4_000_000, 2**32 - 1  # a plan may come from outside
 _SLACK = 1 + Ball(2) ** -30  # for sums of doubles that bound something
 
 

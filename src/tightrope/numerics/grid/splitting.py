@@ -60,14 +60,15 @@ class Kernel:
     top: float  # no value is above it
 
     def heights(self, y: Floats, moved: float) -> Floats:
-        """At least G at these numbers, each moved by so much at most: |G′| ≤ e^y/2 + |sinh y|/c ≤ 2 where c < 1/4.
+        """At least G at these numbers, each moved by so much at most. The terms of G′, e^y/2 and |sinh y|/c in size, have
+        opposite signs, so it is at most 2 where c < 1/4.
 
         If a step is moved before sums are split, E[G] changes by at most twice as much: shares of a split change by at
         most (1 + ρ)/ρ per unit, and the product of 1 + ρ over all rungs is below 2, as ρ ≤ 2s.
         """
         rise = growths(np.clip(y, -1.0, 1.0))  # the kernel ends before
         found = np.abs(rise) / 2 - rise * rise / (2 * self.width * (1 + rise)) + self.lifted
-        return np.asarray(np.maximum(found, 0.0) + (2 * moved + _ROUNDED * self.top))
+        return np.asarray(np.maximum(found, 0.0) + (4 * moved + _ROUNDED * self.top))
 
 
 @dataclass(frozen=True)

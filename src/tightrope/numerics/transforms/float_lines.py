@@ -107,7 +107,9 @@ def exponential_sums(weights: Sequence[Ball], angles: Sequence[Ball], count: int
 
     effort.spend(len(angles) * (_ROW + _PLACE * math.sqrt(count) + _PRODUCT * count), "a line of doubles")
     with precision(_BITS):
-        shares = np.array([rounded(weight) for weight in weights])
+        if not all(weight.rad() * len(weights) < _SURE for weight in weights):
+            raise NotCertified("a line of doubles", "a weight is too wide to be rounded")
+        shares = np.array([float(weight.mid()) for weight in weights])
     left, right = _rows(angles, count)
     values = np.zeros((left.shape[1], right.shape[1]), dtype=np.complex128)
     for at in range(0, len(shares), _TERMS):
