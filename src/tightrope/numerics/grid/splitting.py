@@ -60,7 +60,7 @@ class Kernel:
     top: float  # no value is above it
 
     def heights(self, y: Floats, moved: float) -> Floats:
-        """At least G at these numbers, each moved by so much at most. The terms of G′, e^y/2 and |sinh y|/c in size, have
+        """At least G at these numbers, moved by so much at most. The terms of G′, e^y/2 and |sinh y|/c in size, have
         opposite signs, so it is at most 2 where c < 1/4.
 
         If a step is moved before sums are split, E[G] changes by at most twice as much: shares of a split change by at
