@@ -9,6 +9,7 @@ import pytest
 
 import tightrope as tr
 from tightrope.accounting import solve
+from tightrope.curves.ways import Ways
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.bound import Bound
@@ -145,3 +146,24 @@ def test_lower_ends_leave_room_for_whoever_checks_them():
     assert 1 - 1e-8 < solve._with_room(Bound(1.0, 1 + 1e-9)) < 1
     assert solve._with_room(Bound(1.0, math.inf)) == 1 - solve._ROOM
     assert solve._with_room(Bound(math.inf, math.inf)) == math.inf
+
+
+def test_other_routes_have_work_of_their_own(monkeypatch):
+    """An exact route that spends all it is given leaves the Rényi answer, not a worse one."""
+    run = tr.Laplace(scale=2) * 30 + tr.Gaussian(sigma=2).poisson(0.01) * 100
+    by_orders = tr.compare(run, delta=1e-9)["rdp"].value
+
+    def spent(*_):
+        effort.spend(effort.left(), "an exact profile")
+        raise NotCertified("an exact profile", "it found nothing")
+
+    monkeypatch.setattr(Ways, "epsilon", spent)
+    assert tr.epsilon(run, delta=1e-9).upper <= by_orders * (1 + 1e-9)
+
+
+def test_a_way_leaves_work_to_the_next():
+    """Windows are tried in vain where the atoms of other parts reach ε; the sum around these atoms is still found."""
+    mixed = "randomized_response(epsilon=0.521) * 24 + gaussian(sigma=15.6).poisson(0.0000107) * 306913"
+    claim = tr.epsilon(tr.parse(mixed + " + laplace(scale=2.72) * 3"), delta=1.28e-7)
+    assert claim.tight
+    assert claim.witness["way"] == "atoms"

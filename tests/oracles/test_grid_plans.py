@@ -8,6 +8,7 @@ import pytest
 from grid_cases import atoms, delta_around_atoms, normal
 from mpmath import mpf
 
+import tightrope as tr
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import lower_float, upper_float
 from tightrope.numerics.grid.grid_plan import GridPlan
@@ -138,3 +139,14 @@ def test_an_estimate_without_a_finer_step_is_the_last_one():
     assert direction.estimated(-5.0) == direction.located(-5.0, longest=SMALL).upper
     moved = told({SMALL: 0.9}, drift=1.001)
     assert moved.estimated(-5.0) == pytest.approx(moved.located(-5.0, longest=SMALL).upper * 1.001, rel=1e-3)
+
+
+def test_near_the_largest_sum_the_window_ends_there():
+    """No tilt is steep enough for Chernoff's bound, as the atoms of Laplace noise all but reach ε."""
+    run = tr.parse("laplace(scale=1.56) * 29 + laplace(scale=1.21) + gaussian(sigma=1.52).poisson(0.00371)")
+    claim = tr.epsilon(run, delta="6.42e-15")
+    assert claim.witness["way"] == "grid"
+    assert claim.upper - claim.lower < 1e-6
+    assert tr.check(claim.to_json())
+    without = tr.epsilon(tr.parse("laplace(scale=1.56) * 29 + laplace(scale=1.21)"), delta="6.42e-15")
+    assert without.upper < claim.lower

@@ -20,6 +20,7 @@ ROUGH = 1e-4
 _MORE = 2
 _LAST = "grid"  # it answers nearly always, the better the more work it is allowed
 _KEPT, _LEAST = 0.5, 1.5e5  # of the work that is allowed, for that; and so much at least, whatever a proof costs
+_EACH = 0.6  # where there is no grid: of the rest, for one way's searches, as the next may do better
 _SHARE, _LITTLE = 0.5, 3e4  # of the work that is allowed, for a way to many points; and what none can do with
 _DEEP = "deep"
 
@@ -122,16 +123,18 @@ class Ways(Profile):
         failure = NotCertified("the exact profile", "no part of it has a transform")
         found: list[tuple[float, Witness, Answer]] = []
         names = [name for name, _ in self.ways]
-        kept = _KEPT * effort.left() if math.isfinite(effort.left()) else 0.0
+        counted = math.isfinite(effort.left())
+        kept = _KEPT * effort.left() if counted and _LAST in names and self._profile(_LAST) is not None else 0.0
         least = min(_LEAST, kept)
         for name, profile in self._profiles():
             if found and not effort.affords(_LITTLE):
                 break
-            before = _LAST in names[names.index(name) + 1 :]
+            before = kept > 0 and _LAST in names[names.index(name) + 1 :]
+            share = _EACH if counted and not kept and name != names[-1] else 1.0
             try:
                 with (
                     effort.allowed(effort.left() - least * before),
-                    effort.allowed(effort.left() - (kept - least) * before, searching=True),
+                    effort.allowed(share * (effort.left() - (kept - least) * before), searching=True),
                 ):
                     witness, answer = ask(profile)
             except NotCertified as wrong:

@@ -34,6 +34,7 @@ _BEARABLE = 5e-7  # of δ: noise
 _STEEP = 400.0  # the largest tilt times a loss
 _STEPS = 8  # of the lattice, about: by so much it may exceed the losses
 _BITS = 5  # of the tilts
+_STEEPER = 1.25  # than a tilt, where any other will do: beyond the largest sum is nothing
 _ALMOST = 1e-9  # steps
 _COARSER = 1.0  # what a step costs that is as long as the tilt's scale, in those of an atom between points
 _TRIED = 1_000_000  # steps that are tried for the atoms, times those
@@ -139,7 +140,8 @@ def grid_plan(
     bearable = np.flatnonzero((noise <= max(quiet, float(noise[positive].min()) + 0.7)) & positive)
     lowest = sum(one.copies * low for one, low in zip(pictures, lows, strict=True))
     steep = _STEEP / max(*caps, -min(lows), _STEPS * reach / length)
-    windows = [_window(total, int(i), height[i], lowest, steep) for i in bearable]
+    highest = sum(one.copies * cap for one, cap in zip(pictures, caps, strict=True))
+    windows = [_window(total, int(i), height[i], lowest, steep, highest) for i in bearable]
     narrowest = min(max(window.top - window.bottom, reach) for window in windows)
     good = [one for one in windows if one.top - one.bottom <= 1.05 * narrowest]
     chosen = min(good, key=lambda window: noise[np.searchsorted(_TILTS, window.tilt)])
@@ -209,19 +211,24 @@ class Window:
     above: float
 
 
-def _window(total: Floats, place: int, height: float, lowest: float, steep: float) -> Window:
-    """Such that what is outside is below _LEFT of δ; no sum is below ``lowest``."""
+def _window(
+    total: Floats, place: int, height: float, lowest: float, steep: float, highest: float = math.inf
+) -> Window:
+    """Such that what is outside is below _LEFT of δ; no sum is below ``lowest``, and hardly one above ``highest``."""
     tilt = float(_TILTS[place])
     left = math.log(_LEFT) - max(height, 0.0)
     gaps, gains = _TILTS - tilt, total - total[place]
     up = np.flatnonzero((gaps > 0.02 * tilt) & (steep > _TILTS))
     down = np.flatnonzero((gaps < -0.02 * tilt) & (-steep < _TILTS))
-    if not up.size or not down.size:
+    if not down.size or not (up.size or math.isfinite(highest)):
         return Window(tilt, -math.inf, math.inf, math.nan, math.nan)
     tops, bottoms = (gains[up] - left) / gaps[up], (gains[down] - left) / gaps[down]
-    high, low = int(np.argmin(tops)), int(np.argmax(bottoms))
-    bottom = max(float(bottoms[low]), lowest)
-    return Window(tilt, bottom, float(tops[high]), float(_TILTS[down[low]]), float(_TILTS[up[high]]))
+    low = int(np.argmax(bottoms))
+    bottom, below = max(float(bottoms[low]), lowest), float(_TILTS[down[low]])
+    if not up.size:  # near the largest sum, where no tilt is steep enough
+        return Window(tilt, bottom, highest, below, _STEEPER * tilt)
+    high = int(np.argmin(tops))
+    return Window(tilt, bottom, float(tops[high]), below, float(_TILTS[up[high]]))
 
 
 def _high(one: Picture, level: float) -> float:
