@@ -31,8 +31,9 @@ class Outcome:
     @property
     def missed(self) -> bool:
         """The enclosure lies beside the reference by more than the reference's own error."""
-        beside = self.lower > self.value + self.error or self.upper < self.value - self.error
-        return self.resolved and bool(beside)
+        if not self.resolved:
+            return False
+        return bool(self.lower > self.value + self.error or self.upper < self.value - self.error)
 
     @property
     def gap(self) -> float:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -62,6 +62,11 @@ class Picture:
             exponents = np.log(self.masses) + tilts[:, None] * np.clip(self.losses, low, cap)
         top = exponents.max(axis=1)
         return np.asarray(top + np.log(np.exp(exponents - top[:, None]).sum(axis=1)))
+
+    @cached_property
+    def falling_moments(self) -> Floats:
+        """ln E[e^{−tL}] for the rising tilts t."""
+        return self.log_moments(-_RISING)
 
     def log_norms(self, tilts: Floats, step: float, low: float, cap: float) -> Floats:
         """ln of the Euclidean norm on a lattice after tilting, what is on the point 0 left out."""
@@ -179,7 +184,7 @@ def _reach(moments: Floats, place: int, left: float, steep: float, steps: int) -
 
 def _cap(pictures: Sequence[Picture], epsilon: float, level: float) -> float:
     """From where on the other steps bring a sum below ε with a chance that is nothing beside δ."""
-    moments = [one.log_moments(-_RISING) for one in pictures]
+    moments = [one.falling_moments for one in pictures]
     total = np.sum([one.copies * moment for one, moment in zip(pictures, moments, strict=True)], axis=0)
     losses = np.concatenate([one.losses for one in pictures])
     tried = np.unique(losses[losses > epsilon])
