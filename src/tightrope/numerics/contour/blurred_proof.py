@@ -17,6 +17,7 @@ from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
 from tightrope.numerics.contour.aliases import Aliases, log_moment
 from tightrope.numerics.contour.floats import Saddles
 from tightrope.numerics.contour.kinks import KERNEL_ERROR, Kinks
+from tightrope.numerics.squaring import power
 from tightrope.numerics.transforms.float_lines import UNIT, Phases, as_doubles, block_sum
 from tightrope.numerics.transforms.transform import Transform, whole_power
 
@@ -149,10 +150,10 @@ def _nodes(
         except NotCertified:  # a transform that cannot: doubles will do, with a wider error
             pass
     for line, copies in lines:
-        power = _power(line.values, copies)
-        values = values * power
+        raised = power(line.values, copies)
+        values = values * raised
         if copies >= _MANY:
-            weights = weights * np.maximum(_size(power), _LIGHT)
+            weights = weights * np.maximum(_size(raised), _LIGHT)
     return indices, values, error, weights
 
 
@@ -163,19 +164,6 @@ def _in_balls(parts: Sequence[tuple[Transform, int]], plan: BlurPlan, indices: l
             phi = transform.at(plan.t, plan.eta, indices)
             products = [a * whole_power(b, copies) for a, b in zip(products, phi, strict=True)]
     return as_doubles(products), 4 * UNIT
-
-
-def _power(values: Complexes, copies: int) -> Complexes:
-    """By squaring: copies − 1 products lie behind the result, each off by at most 3u."""
-    result, square = None, values
-    while copies:
-        if copies & 1:
-            result = square if result is None else result * square
-        copies >>= 1
-        if copies:
-            square = square * square
-    assert result is not None
-    return result
 
 
 def _size(values: Complexes) -> Floats:

@@ -16,6 +16,7 @@ import numpy as np
 from tightrope.errors import NotCertified
 from tightrope.numerics.grid.cells import UNIT
 from tightrope.numerics.grid.fourier import Complexes, from_spectrum, mirrored, spectrum, transform_error
+from tightrope.numerics.squaring import power
 
 __all__ = ["Circle", "convolved", "norm"]
 
@@ -47,10 +48,10 @@ def convolved(factors: Iterable[tuple[Circle, int]]) -> Circle:
             raise NotCertified("a grid of losses", f"{copies} copies are too many for floats")
         both = spectrum(others)
         turned = mirrored(both)
-        powers = [_power((both + turned) / 2 + here.real, count)]  # one after the other: a spectrum is large
+        powers = [power((both + turned) / 2 + here.real, count)]  # one after the other: a spectrum is large
         both -= turned
         del turned, others
-        powers.append(_power(both / 2j + here.imag, count))
+        powers.append(power(both / 2j + here.imag, count))
         del both
         products = powers if not products else [x * y for x, y in zip(products, powers, strict=True)]
         constants = [constants[0] * here.real**count, constants[1] * here.imag**count]
@@ -65,16 +66,3 @@ def convolved(factors: Iterable[tuple[Circle, int]]) -> Circle:
 def norm(numbers: Complexes) -> float:
     """The Euclidean norm, a term at a time: a library's product of vectors would start threads for it."""
     return math.sqrt(float(np.square(numbers.real).sum()) + float(np.square(numbers.imag).sum()))
-
-
-def _power(base: Complexes, copies: int) -> Complexes:
-    """base^copies by squaring; |base| ≤ 1, so k factors are off by at most 3ku."""
-    result: Complexes | None = None
-    while copies:
-        if copies & 1:
-            result = base if result is None else result * base
-        copies >>= 1
-        if copies:
-            base = base * base
-    assert result is not None
-    return result

@@ -10,21 +10,18 @@ from flint import ctx
 
 from tightrope.numerics.balls import Ball, ComplexBall, ball, precision
 from tightrope.numerics.real import Real
-from tightrope.numerics.transforms.falling_nodes import falling_nodes
+from tightrope.numerics.transforms.falling_nodes import FallingTransform
 from tightrope.numerics.transforms.float_lines import UNIT, FloatNodes, Phases, above, rounded
-from tightrope.numerics.transforms.transform import ClosedTransform, Transform
+from tightrope.numerics.transforms.transform import ClosedTransform
 
 if TYPE_CHECKING:
-    from tightrope.numerics.transforms.float_lines import Integers
     from tightrope.numerics.transforms.transform import Complexes, Floats
 
 __all__ = ["LaplaceTransform", "NormalTransform"]
 
 
-class NormalTransform(Transform):
+class NormalTransform(FallingTransform):
     """L ~ N(μ²/2, μ²): M(s) = e^{μ²(s²+s)/2}."""
-
-    sparse = True
 
     def __init__(self, mu_squared: Real) -> None:
         self._square = mu_squared
@@ -69,27 +66,6 @@ class NormalTransform(Transform):
     def log_decay_floats(self, t: float, y: Floats) -> Floats:  # noqa: ARG002
         """−μ²y²/2."""
         return y * y * (-self._float / 2)
-
-    def float_nodes(self, t: Fraction, eta: Fraction, count: int, floor: Ball) -> FloatNodes | None:
-        """All of them."""
-        import numpy as np
-
-        return self.few_nodes(t, eta, np.arange(count + 1), floor, count)
-
-    def few_nodes(
-        self,
-        t: Fraction,
-        eta: Fraction,
-        indices: Integers,
-        floor: Ball,
-        count: int,  # noqa: ARG002
-    ) -> FloatNodes | None:
-        """Balls or a quadrature, as far as they are not low."""
-        return falling_nodes(self, None, t, eta, indices, floor)
-
-    def node_cost(self, copies: int) -> float:  # noqa: ARG002
-        """Hardly any: most nodes are low."""
-        return 5.0
 
     def largest(self) -> Ball | None:
         """Unbounded."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tightrope.numerics.transforms.float_lines import Integers
     from tightrope.numerics.transforms.transform import Complexes
 
-__all__ = ["falling_nodes"]
+__all__ = ["FallingTransform", "falling_nodes"]
 
 _BITS = 128
 _LOW, _NEARLY = -40.0, 1.05  # ln of a size as small as rounding; |φ| is sought a little below the floor
@@ -32,19 +32,42 @@ _ROUND = 1.5  # a number of 2 bits below it is not below what it is made of
 _UNITS, _RULE = 1.6, 1e4  # of work for each microsecond, and for a rule
 
 
+class FallingTransform(Transform):
+    """One that falls to 0: its nodes in doubles are balls or a quadrature, as far as they are not low."""
+
+    sparse = True
+
+    def quick_rule(self, t: Fraction) -> Callable[[Fraction], Quadrature] | None:  # noqa: ARG002
+        """A quadrature at t up to some y, if that is quicker than the transform's line."""
+        return None
+
+    def float_nodes(self, t: Fraction, eta: Fraction, count: int, floor: Ball) -> FloatNodes | None:
+        """All of them."""
+        import numpy as np
+
+        return self.few_nodes(t, eta, np.arange(count + 1), floor, count)
+
+    def few_nodes(
+        self, t: Fraction, eta: Fraction, indices: Integers, floor: Ball, count: int  # noqa: ARG002
+    ) -> FloatNodes | None:
+        """Those with these numbers."""
+        return falling_nodes(self, self.quick_rule(t), t, eta, indices, floor)
+
+    def node_cost(self, copies: int) -> float:  # noqa: ARG002
+        """Hardly any: most nodes are low."""
+        return 5.0
+
+
 def falling_nodes(
     transform: Transform,
-    rule: Callable[[Fraction, Fraction], Quadrature] | None,
+    rule: Callable[[Fraction], Quadrature] | None,
     t: Fraction,
     eta: Fraction,
     indices: Integers,
     floor: Ball,
 ) -> FloatNodes | None:
     """The nodes with these numbers, which rise from 0; None if too many of them are neither below e^floor nor as small
-    as rounding.
-
-    ``rule``: a quadrature at t up to some y, if that is quicker than the transform's line.
-    """
+    as rounding."""
     import numpy as np
 
     count = int(indices[-1])
@@ -66,7 +89,7 @@ def falling_nodes(
 
 def _near(
     transform: Transform,
-    rule: Callable[[Fraction, Fraction], Quadrature] | None,
+    rule: Callable[[Fraction], Quadrature] | None,
     t: Fraction,
     eta: Fraction,
     indices: Integers,
@@ -75,7 +98,7 @@ def _near(
     if rule is not None and last > _FEW:
         end = max(short(float(eta * last) * _ROUND, 2), eta * last)  # few ends, as rules are kept
         effort.spend(_RULE, "a line of doubles")
-        chosen = recall.kept(transform, "rule", (t, end), lambda: rule(t, end))
+        chosen = recall.kept(transform, "rule", (t, end), lambda: rule(end))
         if not len(chosen.shares) * min(last, _DEAR * len(indices)) < _MOST_PRODUCTS:
             raise NotCertified("a line of doubles", "it is too long")
         values, error = sums_at(chosen.shares, [loss * ball(eta) for loss in chosen.losses], indices)

@@ -6,8 +6,9 @@ w(x) = 1 − q + q·e^{cx−c²/2}: M(s) = ∫ φ(x) w(x)^{s+1} w(−x)^{−s} d
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 from flint import ctx
@@ -15,11 +16,11 @@ from flint import ctx
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
 from tightrope.numerics.real import Real
-from tightrope.numerics.transforms.falling_nodes import falling_nodes
+from tightrope.numerics.transforms.falling_nodes import FallingTransform
 from tightrope.numerics.transforms.replace_decay import log_decay, replace_decay, shifted_angle
 from tightrope.numerics.transforms.replace_rule import log_factors, replace_alias, replace_rule, replace_tails
 from tightrope.numerics.transforms.settled_nodes import Quadrature
-from tightrope.numerics.transforms.transform import Transform, log_phases, power_sums
+from tightrope.numerics.transforms.transform import log_phases, power_sums
 
 if TYPE_CHECKING:
     from tightrope.numerics.transforms.float_lines import FloatNodes, Integers
@@ -31,10 +32,8 @@ _GUARD = 40
 _NATS = 40.0  # accuracy of doubles
 
 
-class ReplaceSampledNormalTransform(Transform):
+class ReplaceSampledNormalTransform(FallingTransform):
     """N(0,1) mixed with N(c,1) at rate 0 < q < 1, against the mixture with N(−c,1)."""
-
-    sparse = True
 
     def __init__(self, c: Real, rate: Fraction) -> None:
         if not 0 < rate < 1:
@@ -143,26 +142,15 @@ class ReplaceSampledNormalTransform(Transform):
         """The same in floats."""
         return log_decay(*self._floats, t, y)
 
-    def float_nodes(self, t: Fraction, eta: Fraction, count: int, floor: Ball) -> FloatNodes | None:
-        """All of them."""
-        import numpy as np
-
-        return self.few_nodes(t, eta, np.arange(count + 1), floor, count)
+    def quick_rule(self, t: Fraction) -> Callable[[Fraction], Quadrature] | None:
+        """That of ``line``, in doubles."""
+        return partial(self.quadrature, t)
 
     def few_nodes(
-        self,
-        t: Fraction,
-        eta: Fraction,
-        indices: Integers,
-        floor: Ball,
-        count: int,  # noqa: ARG002
+        self, t: Fraction, eta: Fraction, indices: Integers, floor: Ball, count: int
     ) -> FloatNodes | None:
-        """Balls or a quadrature, as far as they are not low."""
-        return falling_nodes(self, self.quadrature, t, eta, indices, floor) if t >= 0 else None
-
-    def node_cost(self, copies: int) -> float:  # noqa: ARG002
-        """Hardly any: most nodes are low."""
-        return 5.0
+        """None for t < 0, where no decay is known."""
+        return super().few_nodes(t, eta, indices, floor, count) if t >= 0 else None
 
     def largest(self) -> Ball | None:
         """Unbounded."""

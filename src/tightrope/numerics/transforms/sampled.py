@@ -6,10 +6,11 @@ Removing (the sampled law against the plain one): M(s) = G(s+1). Adding (the oth
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 from flint import ctx
@@ -19,16 +20,15 @@ from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
 from tightrope.numerics.moments.sampled_normal import log_power_mean
 from tightrope.numerics.moments.sampled_normal_floats import window
 from tightrope.numerics.real import Real
-from tightrope.numerics.transforms.falling_nodes import falling_nodes
+from tightrope.numerics.transforms.falling_nodes import FallingTransform
 from tightrope.numerics.transforms.sampled_decay import decay_bound, log_decay, shifted_angle
 from tightrope.numerics.transforms.sampled_floats import quick_log_means
 from tightrope.numerics.transforms.sampled_panels import panel_quadrature
 from tightrope.numerics.transforms.sampled_rule import Rule, right_end, rule, tails
 from tightrope.numerics.transforms.settled_nodes import Quadrature
-from tightrope.numerics.transforms.transform import Transform, log_phases, power_sums
+from tightrope.numerics.transforms.transform import log_phases, power_sums
 
 if TYPE_CHECKING:
-    from tightrope.numerics.transforms.float_lines import FloatNodes, Integers
     from tightrope.numerics.transforms.transform import Complexes, Floats
 
 __all__ = ["SampledNormalTransform"]
@@ -39,10 +39,8 @@ _FEW = 400  # nodes of a rule for doubles
 _CHEAP = 300.0  # nodes that are so few that nobody need look for fewer
 
 
-class SampledNormalTransform(Transform):
+class SampledNormalTransform(FallingTransform):
     """The loss of N(μ, 1) mixed at rate 0 < q < 1 into N(0, 1), against N(0, 1), or (``adding``) the reverse."""
-
-    sparse = True
 
     def __init__(self, mu: Real, rate: Fraction, adding: bool) -> None:
         if not 0 < rate < 1:
@@ -179,26 +177,9 @@ class SampledNormalTransform(Transform):
         """The same in floats."""
         return log_decay(*self._floats, -t if self._adding else t + 1, y)
 
-    def float_nodes(self, t: Fraction, eta: Fraction, count: int, floor: Ball) -> FloatNodes | None:
-        """All of them."""
-        import numpy as np
-
-        return self.few_nodes(t, eta, np.arange(count + 1), floor, count)
-
-    def few_nodes(
-        self,
-        t: Fraction,
-        eta: Fraction,
-        indices: Integers,
-        floor: Ball,
-        count: int,  # noqa: ARG002
-    ) -> FloatNodes | None:
-        """Balls or a quadrature, as far as they are not low."""
-        return falling_nodes(self, self.quadrature, t, eta, indices, floor)
-
-    def node_cost(self, copies: int) -> float:  # noqa: ARG002
-        """Hardly any: most nodes are low."""
-        return 5.0
+    def quick_rule(self, t: Fraction) -> Callable[[Fraction], Quadrature] | None:
+        """That of ``line``, in doubles, or panels."""
+        return partial(self.quadrature, t)
 
     def largest(self) -> Ball | None:
         """−ln(1−q) when adding; unbounded when removing."""
