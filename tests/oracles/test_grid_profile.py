@@ -186,9 +186,8 @@ def test_the_rough_guesses():
     delta = delta_around_atoms([], [(normal("0.5"), 4)])
     assert delta(at) < 1e-5 < delta(at / 2)
     assert rough_level(pictures, at) == pytest.approx(math.log(1e-5), abs=1e-3)
-    adding = profile_of(MIXED).directions[1]
-    with pytest.raises(NotCertified, match="no tilt"):  # ε is above all its losses
-        adding.located(math.log(1e-25))
+    found = profile_of(MIXED).directions[1].located(math.log(1e-25))  # nearly the largest loss, where no tilt is steep
+    assert 0.1 < found.lower < found.upper < -math.log(0.9 * 0.95) + 1e-3
 
 
 def test_the_root_of_a_falling_function():
