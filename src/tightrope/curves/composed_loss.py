@@ -43,6 +43,7 @@ FEW_ATOMS = 60  # the same as atoms around a closed form
 MOST_GRIDDED = 400  # copies that a certified grid multiplies out; more would take a second for each point
 SPARSE = 0.3  # sampled records on average
 _LONG = 8e5  # units of work of a sum that is not quick
+_FEW_SAMPLED = 0.7  # records on average
 MOST_ATOMS = 4000  # more atoms around a smooth part would take longer than a second to search over
 
 
@@ -161,8 +162,10 @@ def _by_contour(c: Loss) -> Profile:
     if few_mixtures(c):
         return Ways((grid, contour, deep, split, blurred, windowed, long))
     first = (windowed, contour) if rare(c) else (contour, windowed)
-    sampled = any(isinstance(pair, PoissonRemove) and isinstance(pair.base, NormalPair) for pair, _ in c.remove)
-    rest = (deep, split, blurred, grid)  # around atoms only windowed contours are quicker than these
+    normal = [(pair, n) for pair, n in c.remove if isinstance(pair, PoissonRemove) and isinstance(pair.base, NormalPair)]
+    sampled, hits = bool(normal), sum(n * float(pair.rate) for pair, n in normal)
+    # around atoms only windowed contours are quicker than these; few sampled steps hardly decay, however blurred
+    rest = (deep, split, grid, blurred) if sampled and hits < _FEW_SAMPLED else (deep, split, blurred, grid)
     return Ways((*first, atoms, *rest, long) if sampled else (*first, *rest, atoms, long))
 
 

@@ -21,6 +21,7 @@ _MORE = 2
 _LAST = "grid"  # it answers nearly always, the better the more work it is allowed
 _KEPT, _LEAST = 0.35, 1.5e5  # of the work that is allowed, for that; and so much at least, whatever a proof costs
 _EACH = 0.6  # where there is no grid: of the rest, for one way's searches, as the next may do better
+_BEFORE = "blurred"  # likewise, as a grid serves what it does not
 _SHARE, _LITTLE = 0.5, 3e4  # of the work that is allowed, for a way to many points; and what none can do with
 _DEEP = "deep"
 
@@ -130,7 +131,7 @@ class Ways(Profile):
             if found and not effort.affords(_LITTLE):
                 break
             before = kept > 0 and _LAST in names[names.index(name) + 1 :]
-            share = _EACH if counted and not kept and name != names[-1] else 1.0
+            share = _EACH if counted and (name == _BEFORE or not kept) and name != names[-1] else 1.0
             try:
                 with (
                     effort.allowed(effort.left() - least * before),
