@@ -162,8 +162,8 @@ def _by_contour(c: Loss) -> Profile:
     if few_mixtures(c):
         return Ways((grid, contour, deep, split, blurred, windowed, long))
     first = (windowed, contour) if rare(c) else (contour, windowed)
-    normal = [(pair, n) for pair, n in c.remove if isinstance(pair, PoissonRemove) and isinstance(pair.base, NormalPair)]
-    sampled, hits = bool(normal), sum(n * float(pair.rate) for pair, n in normal)
+    found = [(pair, k) for pair, k in c.remove if isinstance(pair, PoissonRemove) and isinstance(pair.base, NormalPair)]
+    sampled, hits = bool(found), sum(k * float(pair.rate) for pair, k in found)
     # around atoms only windowed contours are quicker than these; few sampled steps hardly decay, however blurred
     rest = (deep, split, grid, blurred) if sampled and hits < _FEW_SAMPLED else (deep, split, blurred, grid)
     return Ways((*first, atoms, *rest, long) if sampled else (*first, *rest, atoms, long))
