@@ -10,6 +10,7 @@ from mpmath import mpf
 import tightrope as tr
 from tightrope.accounting.facts import fact
 from tightrope.curves.loss import Loss
+from tightrope.numerics.balls import lower_float, upper_float
 from tightrope.numerics.grid.cells import Atom, Atoms
 from tightrope.numerics.grid.laplace_cells import (
     ExchangedLaplaceCells,
@@ -23,6 +24,7 @@ from tightrope.numerics.grid.normal_exchanges import ExchangedNormalCells, Glued
 from tightrope.numerics.real import real
 
 DIGITS = 40
+ROUNDING = mpf(10) ** -25  # of the truth
 
 
 def exact(x):
@@ -151,3 +153,13 @@ def truth(name):
     """δ and how well it is known, relatively."""
     _, x, delta, _ = CASES[name]
     return (delta(x), 1e-12) if callable(delta) else (mpf(delta), 1e-11)
+
+
+def no_falsehood(grid, places, delta):
+    """Both ends of a grid enclose δ at these places, but for the rounding of the truth."""
+    for x in places:
+        value, low, high = delta(x), grid.lower(x), grid.upper(x)
+        assert not low.is_nan(), x
+        assert not high.is_nan(), x
+        assert mpf(lower_float(low)) <= value + ROUNDING, x
+        assert mpf(upper_float(high)) >= value - ROUNDING, x

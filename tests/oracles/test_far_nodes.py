@@ -13,7 +13,7 @@ from tightrope.numerics.real import real
 from tightrope.numerics.transforms.closed import NormalTransform
 from tightrope.numerics.transforms.falling_nodes import falling_nodes
 from tightrope.numerics.transforms.glued import GluedNormalTransform
-from tightrope.numerics.transforms.glued_far import FarGlued
+from tightrope.numerics.transforms.glued_far import FarGlued, _Choice
 from tightrope.numerics.transforms.near_and_far import near_and_far
 from tightrope.numerics.transforms.replace import ReplaceSampledNormalTransform
 from tightrope.numerics.transforms.sampled import SampledNormalTransform
@@ -89,6 +89,60 @@ def test_a_kink_far_out_is_within_its_error():
             missed.append(abs(truth - values[0]))
         assert missed[0] > 1e-10
         assert not far.nodes(F(20), np.array([1]))[1] < 1e-3
+
+
+def sizes(mu, q, power, y, height, terms):
+    """What a series with so many terms leaves out on the way up to i·height, and the size of what comes after, the
+    integral of |h(u)e^{su}|, in mpmath."""
+    mp.mp.dps = 30
+    mu, q, s = mp.mpf(mu.numerator) / mu.denominator, mp.mpf(q.numerator) / q.denominator, mp.mpc(power, y)
+
+    def h(u):
+        part = mp.expm1(u) + q
+        return mp.npdf(mu / 2 + mp.log(part / q) / mu) * mp.exp(u) / (mu * part)
+
+    up = mp.quad(lambda v: 1j * h(1j * v) * mp.exp(1j * v * s), mp.linspace(0, height, 5))
+    series = sum(c * mp.factorial(m) / (-s) ** (m + 1) for m, c in enumerate(mp.taylor(h, 0, terms - 1)))
+    after = mp.quad(lambda x: abs(h(x + 1j * height)) * mp.exp(x * power), [0, 0.05, 0.2, 0.5, 1, 2, 5, 12])
+    return abs(up - series) + after * mp.exp(-y * height)
+
+
+@pytest.mark.parametrize(("height", "terms"), [(0.01, 4), (0.02, 4), (0.03, 8)])
+def test_the_error_of_a_kink_has_a_part_for_each_piece_of_the_path(height, terms):
+    """Each piece by itself: the integral is far smaller, as they nearly cancel, and would not miss a part."""
+    mu, q, t, y = F(1), F(1, 10), F(2), 600
+    transform = GluedNormalTransform(real(mu), q)
+    with precision(128):
+        size = transform.log_real(t)
+        far = FarGlued(real(mu), q, t, size, transform.atom() * (-size).exp())
+        bound = float(far._error(Ball(y), _Choice(0.05, height, terms, 0.0)))
+    left_out = sum(sizes(mu, q, power, y, height, terms) for power in (3, -2)) / glued(mu, q, t, 0).real
+    assert bound / 4 < left_out <= bound
+
+
+def test_choices_that_prove_nothing_have_no_error():
+    transform = GluedNormalTransform(real(F(1)), F(1, 10))
+    with precision(128):
+        size = transform.log_real(F(2))
+        far = FarGlued(real(F(1)), F(1, 10), F(2), size, transform.atom() * (-size).exp())
+        assert far._error(Ball(600), _Choice(0.05, 0.02, 4, 0.0)).is_finite()
+        void = [_Choice(0.2, 0.02, 4, 0.0), _Choice(0.05, 0.06, 4, 0.0), _Choice(0.05, 0.02, 14, 0.0)]
+        for choice in void:  # a circle around the pole, a path out of the circle, a path shorter than its terms need
+            assert not far._error(Ball(600), choice).is_finite()
+
+
+@pytest.mark.parametrize(("near", "beyond"), [(1e-9, 1e-12), (1e-12, 1e-9)])
+def test_nodes_near_and_far_have_the_larger_error(near, beyond):
+    class Far:
+        def log_error(self, y):
+            return -40.0 if y > 50 else 0.0
+
+        def nodes(self, _, numbers):
+            return np.zeros(len(numbers), dtype=np.complex128), Ball(beyond)
+
+    nodes = near_and_far(lambda _: Quadrature([Ball(1)], [Ball(0)], Ball(near)), Far(), F(1), np.arange(101), ALL)
+    assert nodes.values[-1] == 0
+    assert nodes.error >= 1e-9
 
 
 @pytest.mark.parametrize("low", [F(0), F(-1)])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
@@ -31,48 +31,36 @@ _present: ContextVar[_Allowance | None] = ContextVar("allowance", default=None) 
 
 
 @contextmanager
-def allowed(units: float, searching: bool = False) -> Iterator[None]:
-    """Within, at most that much work, and no more than is left of an allowance around it; ``searching``: for searches
-    only, and not for the proofs that they lead to."""
-    outer = _present.get()
-    token = _present.set(_Allowance(min(units, left()), searching, outer))
+def _within(allowance: _Allowance | None) -> Iterator[None]:
+    token = _present.set(allowance)
     try:
         yield
     finally:
         _present.reset(token)
 
 
-@contextmanager
-def proving() -> Iterator[None]:
+def allowed(units: float, searching: bool = False) -> AbstractContextManager[None]:
+    """Within, at most that much work, and no more than is left of an allowance around it; ``searching``: for searches
+    only, and not for the proofs that they lead to."""
+    return _within(_Allowance(min(units, left()), searching, _present.get()))
+
+
+def proving() -> AbstractContextManager[None]:
     """Within, what was set aside while searching may be spent: a proof that was planned is likely to be the answer."""
     present = _present.get()
     while present is not None and present.searching:
         present = present.outer
-    token = _present.set(present)
-    try:
-        yield
-    finally:
-        _present.reset(token)
+    return _within(present)
 
 
-@contextmanager
-def owing() -> Iterator[None]:
+def owing() -> AbstractContextManager[None]:
     """Within, work is counted and never refused: what is done here must not depend on what is left."""
-    token = _present.set(_Allowance(math.inf, False, _present.get(), free=True))
-    try:
-        yield
-    finally:
-        _present.reset(token)
+    return _within(_Allowance(math.inf, False, _present.get(), free=True))
 
 
-@contextmanager
-def paid() -> Iterator[None]:
+def paid() -> AbstractContextManager[None]:
     """Within, nothing is counted, since the whole was."""
-    token = _present.set(None)
-    try:
-        yield
-    finally:
-        _present.reset(token)
+    return _within(None)
 
 
 def left() -> float:

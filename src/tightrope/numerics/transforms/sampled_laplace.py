@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from contextlib import suppress
 from fractions import Fraction
-from functools import partial
 from typing import TYPE_CHECKING
 
 from flint import ctx
@@ -19,7 +17,7 @@ from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
 from tightrope.numerics.gauss import float_gauss, gauss, gauss_error
 from tightrope.numerics.transforms.float_lines import FloatNodes, above, exponential_sums
 from tightrope.numerics.transforms.sampled_laplace_nodes import FarLaplace
-from tightrope.numerics.transforms.settled_nodes import Quadrature, settled_nodes
+from tightrope.numerics.transforms.settled_nodes import Quadrature, settled_copies
 from tightrope.numerics.transforms.transform import Transform, log_phases, power_sums
 
 if TYPE_CHECKING:
@@ -110,17 +108,7 @@ class SampledLaplaceTransform(Transform):
 
     def float_nodes(self, t: Fraction, eta: Fraction, count: int, floor: Ball) -> FloatNodes | None:
         """Only the first ones, where all others are proved to be low; else all of them."""
-        found = None
-        if floor > _SEVERAL:
-            with suppress(NotCertified):  # the rule does not reach so far
-                found = settled_nodes(
-                    partial(self._quadrature, t),
-                    lambda y: self.decay(t, y),
-                    lambda y: self.log_decay_floats(float(t), y),
-                    eta,
-                    count,
-                    floor,
-                )
+        found = settled_copies(self, self._quadrature, t, eta, count, floor)
         return found if found is not None else self._all_nodes(t, eta, count, floor)
 
     def _quadrature(self, t: Fraction, end: Fraction) -> Quadrature:

@@ -12,21 +12,23 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, precision
 from tightrope.numerics.transforms.block_sums import near_bound, stretch_bound
 from tightrope.numerics.transforms.float_lines import UNIT, FloatNodes, above, as_doubles, exponential_sums
 from tightrope.numerics.transforms.sampled_rule import short
-from tightrope.numerics.transforms.transform import power_sums
+from tightrope.numerics.transforms.transform import Transform, power_sums
 
 if TYPE_CHECKING:
     from tightrope.numerics.transforms.transform import Floats
 
-__all__ = ["Quadrature", "settled_nodes"]
+__all__ = ["Quadrature", "settled_copies", "settled_nodes"]
 
 _BITS = 128
 _NEARLY = 1.05  # |φ| is sought a little below the floor
 _MORE = (1.0, 1.2, 1.5, 2.0, 3.0)  # times the nodes that seem enough, where those are not
 _MOST_NODES = 4000
+_SEVERAL = -1  # a floor that some fifty copies have
 _FEW = 300  # nodes that are sums of balls, whose error is that of rounding
 _MOST_SCANNED = 2e6  # products
 
@@ -38,6 +40,30 @@ class Quadrature:
     shares: Sequence[Ball]
     losses: Sequence[Ball]
     error: Ball
+
+
+def settled_copies(
+    transform: Transform,
+    rule: Callable[[Fraction, Fraction], Quadrature],
+    t: Fraction,
+    eta: Fraction,
+    count: int,
+    floor: Ball,
+) -> FloatNodes | None:
+    """``settled_nodes`` by the transform's own decay; None for few copies, and where the rule does not reach so far."""
+    if not floor > _SEVERAL:
+        return None
+    try:
+        return settled_nodes(
+            lambda end: rule(t, end),
+            lambda y: transform.decay(t, y),
+            lambda y: transform.log_decay_floats(float(t), y),
+            eta,
+            count,
+            floor,
+        )
+    except NotCertified:
+        return None
 
 
 def settled_nodes(

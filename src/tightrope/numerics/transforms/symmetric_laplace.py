@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from contextlib import suppress
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
@@ -24,7 +23,7 @@ from tightrope.numerics.gauss import float_gauss, gauss, gauss_error
 from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.near_and_far import near_and_far
 from tightrope.numerics.transforms.sampled_laplace_nodes import FarSymmetric
-from tightrope.numerics.transforms.settled_nodes import Quadrature, settled_nodes
+from tightrope.numerics.transforms.settled_nodes import Quadrature, settled_copies
 from tightrope.numerics.transforms.transform import Transform, log_phases, power_sums
 
 if TYPE_CHECKING:
@@ -111,17 +110,7 @@ class SymmetricLaplaceTransform(Transform):
         """Only the first ones, where all others are proved to be low; else all of them."""
         import numpy as np
 
-        found = None
-        if floor > _SEVERAL:
-            with suppress(NotCertified):  # the rule does not reach so far
-                found = settled_nodes(
-                    partial(self._quadrature, t),
-                    lambda y: self.decay(t, y),
-                    lambda y: self.log_decay_floats(float(t), y),
-                    eta,
-                    count,
-                    floor,
-                )
+        found = settled_copies(self, self._quadrature, t, eta, count, floor)
         return found or self.few_nodes(t, eta, np.arange(count + 1), floor, count)
 
     def few_nodes(
