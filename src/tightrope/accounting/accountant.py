@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from fractions import Fraction
 from threading import Lock
 from typing import Any
 
@@ -16,11 +17,14 @@ from tightrope.errors import BadParameter, BadText, RelationMismatch
 from tightrope.mechanisms.base import Mechanism, Relation
 from tightrope.mechanisms.composed import Composed, Repeated, composed, repeated
 from tightrope.mechanisms.stated import Pure
-from tightrope.numerics.exact import Number
+from tightrope.numerics.exact import Number, exact
 from tightrope.numerics.exact import count as whole
+
+Asked = Callable[[Mechanism, Number], Claim]
 
 _MOST_STEPS = 10**18  # as for any repetition
 _NOTHING = object()
+_KEPT = 100  # answers about the same steps
 _HINT = "A state is the text that Accountant.to_json() returned."
 
 
@@ -43,6 +47,7 @@ class Accountant:
         self._last: object = _NOTHING  # the object that was counted last, which needs no checks, and its cell
         self._cell = [0]
         self._whole: Mechanism | None = None  # all steps so far as one mechanism, once it was asked for
+        self._asked: tuple[Mechanism, dict[tuple[Asked, Fraction], Claim]] | None = None  # what was answered of these
 
     def step(self, mechanism: Mechanism, count: Number = 1) -> None:
         """Count ``count`` runs of the mechanism. A composition is counted part by part."""
@@ -95,11 +100,24 @@ class Accountant:
 
     def epsilon(self, delta: Number) -> Claim:
         """The least ε at this δ for all steps so far."""
-        return _fixed(ask.epsilon(self.mechanism, delta))
+        return self._answer(ask.epsilon, exact("delta", delta))
 
     def delta(self, epsilon: Number) -> Claim:
         """The least δ at this ε for all steps so far."""
-        return _fixed(ask.delta(self.mechanism, epsilon))
+        return self._answer(ask.delta, exact("epsilon", epsilon))
+
+    def _answer(self, question: Asked, at: Fraction) -> Claim:
+        """Asked again with no step in between, the same claim."""
+        mechanism, asked = self.mechanism, self._asked
+        if asked is None or asked[0] is not mechanism:
+            asked = self._asked = mechanism, {}
+        found = asked[1].get((question, at))
+        if found is None:
+            found = _fixed(question(mechanism, at))
+            if len(asked[1]) >= _KEPT:
+                asked[1].clear()
+            asked[1][question, at] = found
+        return found
 
     def to_json(self) -> str:
         """The state: every kind of step with its number."""

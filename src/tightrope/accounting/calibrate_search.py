@@ -22,7 +22,7 @@ _STARTS = tuple(10.0 ** (sign * k) for k in (0, 1, 2, 3, 5, 8, 15, 30, 100, 300)
 def boundary(trials: Trials) -> Sides:
     """The boundary value on the side that meets the target, and the value certified to miss it; None if the
     parameter ends first."""
-    good, bad = _bracket(trials)
+    good, bad = _first_bracket(trials)
     for share in _SHARES:
         if bad is None:
             break
@@ -30,7 +30,7 @@ def boundary(trials: Trials) -> Sides:
         if _certified(trials, good, bad, share):
             return _rounded(trials, good, bad)
         good, bad = trials.closest(rising=good < bad) or _bracket(trials)
-    if bad is None and trials.meets(good):
+    if bad is None and trials.meets(good) and trials.dearest(good):
         return good, None
     trials.distrust()  # the estimates are not those of the certified route
     good, bad = _bracket(trials)
@@ -59,6 +59,15 @@ def _rounded(trials: Trials, good: Fraction, bad: Fraction) -> tuple[Fraction, F
 # Both sides of the boundary, far apart
 
 
+def _first_bracket(trials: Trials) -> Sides:
+    """By estimates; these may be off, so certified costs have the last word on whether there is a boundary at all."""
+    try:
+        return _bracket(trials)
+    except NotCertified:
+        trials.distrust()
+        return _bracket(trials)
+
+
 def _bracket(trials: Trials) -> Sides:
     start = next((x for x in map(trials.number, _STARTS) if trials.accepts(x)), None)
     if start is None:
@@ -68,8 +77,8 @@ def _bracket(trials: Trials) -> Sides:
     ends: dict[int, Fraction] = {}
     for factor in _LADDER:
         for sign in _ways(seen, ends):
-            x = trials.number(_further(near(start) * factor**sign, seen, sign))
-            if not trials.accepts(x):
+            x = _unseen(trials, trials.number(_further(near(start) * factor**sign, seen, sign)), seen, sign)
+            if x <= 0 or not trials.accepts(x):
                 ends[sign] = x
             else:
                 seen[x] = trials.height(x)
@@ -98,6 +107,13 @@ def _further(rung: float, seen: dict[Fraction, float], sign: int) -> float:
     step = -1.1 * here * (u - before) / (here - there)
     longest = 3 * abs(u - before) + 2
     return math.exp(min(u + sign * min(max(sign * step, 0.02), longest), 700.0))
+
+
+def _unseen(trials: Trials, x: Fraction, seen: dict[Fraction, float], sign: int) -> Fraction:
+    """Of whole numbers, one that is further than all that were seen."""
+    if not trials.whole:
+        return x
+    return max(x, max(seen) + 1) if sign > 0 else min(x, min(seen) - 1)
 
 
 def _at_an_end(trials: Trials, seen: dict[Fraction, float], ends: dict[int, Fraction]) -> Sides:

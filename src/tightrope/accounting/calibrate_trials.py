@@ -106,6 +106,11 @@ class Trials:
         upper = self.claim(x).upper
         return math.isfinite(upper) and Fraction(upper) <= self.target
 
+    def dearest(self, x: Fraction) -> bool:
+        """Whether the nearest other value seen is certified to cost no more."""
+        others = [y for y in {**self._costs, **self._uppers} if y != x]
+        return not others or self.upper(min(others, key=lambda y: abs(y - x))) <= self.upper(x)
+
     def distrust(self) -> None:
         """From now on every cost is that of a claim."""
         self._distrusted = True

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from fractions import Fraction
+from functools import cache, partial
 
 from tightrope.curves.composed_loss import MOST_ATOMS, evaluator
 from tightrope.curves.concentrated import joint_failure
@@ -17,6 +19,7 @@ from tightrope.numerics.balls import Ball, ball, between, lower_float, precision
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.convex_points import ConvexPoints
 from tightrope.numerics.convex_search import enough, first_places, next_places
+from tightrope.numerics.effort import allowed, left
 from tightrope.numerics.exact import near
 from tightrope.numerics.normal import quantile, upper_tail
 from tightrope.numerics.real import largest
@@ -27,7 +30,9 @@ from tightrope.theorems import Source, theorem
 __all__ = ["neyman_pearson", "profile_to_tradeoff", "tradeoffs_of"]
 
 _BITS = 192
-_FEW = 8  # rates for which sums may take their time
+_FEW = 8  # rates that are sought one by one
+_ALONE = 0.4  # of the work that is left, for that; else they share points
+_SUMS = 0.4  # likewise for exact sums, before other engines are asked
 _ROUNDS, _SMOOTH = 9, 3  # of asking for more points; of those the first for curves without corners
 
 Curve = Callable[[Fraction], Bound]  # the trade-off of one direction
@@ -78,21 +83,27 @@ def tradeoffs_of(law: Loss, fprs: Sequence[Fraction], fine: float = 0.0) -> list
     ``fine`` is small enough."""
     ends = {Fraction(0): _at_zero(law), Fraction(1): Bound(0.0, 0.0)}
     inside = [a for a in fprs if a not in ends]
-    many = len(inside) > _FEW
-    curves = [_closed(parts, many) for parts in law.directions]
-    known = [curve for curve in curves if curve is not None]
-    found: list[Bound | None]
-    if len(known) == len(curves):
-        found = [_lesser([curve(a) for curve in known]) for a in inside]
-    else:
-        found = _charted(law, inside, fine, many)
+    found = _alone(law, inside) or _charted(law, inside, fine)
     values = {**dict(zip(inside, found, strict=True)), **ends}
     return [values[a] for a in fprs]
 
 
-def _charted(law: Loss, fprs: Sequence[Fraction], fine: float, many: bool) -> list[Bound | None]:
+def _alone(law: Loss, fprs: Sequence[Fraction]) -> list[Bound | None] | None:
+    """Each rate by closed forms or exact sums; None where there are none, or they take too long."""
+    curves = [_closed(parts, len(fprs) > _FEW) for parts in law.directions]
+    known = [curve for curve in curves if curve is not None]
+    if len(known) < len(curves):
+        return None
     try:
-        return _Tables(law, fine, many).at(fprs) if fprs else []
+        with allowed(_ALONE * left()):
+            return [_lesser([curve(a) for curve in known]) for a in fprs]
+    except NotCertified:
+        return None
+
+
+def _charted(law: Loss, fprs: Sequence[Fraction], fine: float) -> list[Bound | None]:
+    try:
+        return _Tables(law, fine).at(fprs) if fprs else []
     except NotCertified:
         return [None] * len(fprs)
 
@@ -108,8 +119,8 @@ def _lesser(bounds: Sequence[Bound]) -> Bound:
 
 
 def _closed(parts: Parts, many: bool) -> Curve | None:
-    """The trade-off function of one direction where δ is a closed form or an exact sum, for ``many`` rates a quick
-    one."""
+    """The trade-off function of one direction where it is a closed form; for few rates also where δ is one, or a quick
+    sum."""
     if all(isinstance(pair, FinitePair) for pair, _ in parts):
         atoms = FiniteSum([(pair.law, n) for pair, n in parts if isinstance(pair, FinitePair)])
         if atoms.exact and atoms.atoms(MOST_ATOMS) is not None:
@@ -120,35 +131,46 @@ def _closed(parts: Parts, many: bool) -> Curve | None:
     if len(whole) == 1 and isinstance(whole[0][0], NormalPair):
         mu = whole[0][0].mu
         return lambda a: Bound.around(sharp(lambda: upper_tail(mu() + quantile(ball(a)))), 0.0, 1.0)  # G_μ
+    if many:
+        return None
     try:
-        call = evaluator(parts, quick=many).call
+        call = evaluator(parts, quick=True).call
     except NotCertified:
         return None
     return lambda a: profile_to_tradeoff(call, a)
 
 
-def _summed(law: Loss, many: bool) -> tuple[Deltas, ...] | None:
-    """δ of each direction in closed form; None where there is none, or none quick enough for ``many`` rates."""
+def _deltas(law: Loss) -> tuple[Deltas, ...]:
+    """δ of each direction in closed form or as an exact sum, while that is in reach; then by other engines."""
     try:
-        return tuple(_each(evaluator(parts, quick=many).call) for parts in law.directions)
+        calls: list[Call | None] = [evaluator(parts).call for parts in law.directions]
     except NotCertified:
-        return None
+        calls = [None] * len(law.directions)
+    others = cache(lambda: directions(law))
+    return tuple(partial(_each, call, others, i) for i, call in enumerate(calls))
 
 
-def _each(call: Call) -> Deltas:
-    def deltas(epsilons: Sequence[Fraction]) -> list[Ball | None]:
-        with precision(_BITS):
-            return [call(ball(x)) for x in epsilons]
-
-    return deltas
+def _each(
+    call: Call | None, others: Callable[[], tuple[Deltas, ...]], number: int, epsilons: Sequence[Fraction]
+) -> list[Ball | None]:
+    found: dict[Fraction, Ball | None] = dict.fromkeys(epsilons)
+    if call is not None:
+        with precision(_BITS), suppress(NotCertified), allowed(_SUMS * left()):
+            for x in epsilons:
+                found[x] = call(ball(x))
+    missing = [x for x in epsilons if found[x] is None]
+    if missing:
+        with suppress(NotCertified):
+            found.update(zip(missing, others()[number](missing), strict=True))
+    return [found[x] for x in epsilons]
 
 
 class _Tables:
     """Points of δ in both directions. Below 0, δ(−ε) = 1 − e^{−ε} + e^{−ε}·δ'(ε) with the δ' of the other direction."""
 
-    def __init__(self, law: Loss, fine: float, many: bool) -> None:
+    def __init__(self, law: Loss, fine: float) -> None:
         self._fine = fine
-        self._deltas: tuple[Deltas, ...] = _summed(law, many) or directions(law)
+        self._deltas = _deltas(law)
         self._tables = [ConvexPoints() for _ in self._deltas]
 
     def at(self, fprs: Sequence[Fraction]) -> list[Bound | None]:

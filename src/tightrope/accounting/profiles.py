@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -11,15 +12,16 @@ from typing import TYPE_CHECKING, Any
 from tightrope.accounting import ask
 from tightrope.accounting.attained import attained_bounds
 from tightrope.accounting.filled import falling, filled_delta, filled_epsilon
-from tightrope.accounting.routes import exact_route
+from tightrope.accounting.routes import exact_route, routes
 from tightrope.accounting.solve import best_delta
 from tightrope.accounting.tradeoff import tradeoffs
 from tightrope.curves.composed_loss import loss_has_profile
+from tightrope.curves.loss import Loss
 from tightrope.curves.profile import Profile
 from tightrope.errors import NotCertified
 from tightrope.mechanisms.base import Mechanism
 from tightrope.numerics.bound import Bound
-from tightrope.numerics.effort import affords, allowed
+from tightrope.numerics.effort import affords, allowed, left
 from tightrope.numerics.exact import Number, nonnegative, probability
 from tightrope.numerics.many_roots import spread
 
@@ -29,8 +31,11 @@ if TYPE_CHECKING:
 
     Arrays = tuple[NDArray[np.float64], NDArray[np.float64]]
 
-_WORK = 5e6  # units of work for all points together
+_WORK = 1.9e6  # units of work for all points together
+_ABOVE, _EACH = 0.7, 0.6  # of it for upper ends, where other laws tell the lower; of what is left for each of these
 _ALONE = 1e5  # with less left than that, no point is asked alone
+_SLOW, _PAIRED = "rdp-optimal", {"exact", "optimal"}  # a route that is not worth its time beside these
+_SHARE = 0.3  # of what is left, for one that is
 _FEW = 8  # points for each of which no effort is spared
 
 
@@ -83,21 +88,48 @@ class MechanismProfile:
 
     def _shared(self, bounds: Callable[[Profile], list[Bound | None]], number: int) -> list[Bound | None]:
         """The bounds at many points; None for points that must be asked alone."""
-        if self._exact is None or not number:
+        if self._exact is None and (number <= _FEW or ask.blocks(self.mechanism)):
             return [None] * number
-        profile, attained = self._exact
-        found = bounds(profile)
-        if attained or not affords(_ALONE):
-            return found if attained else [None if b is None else Bound(0.0, b.upper) for b in found]
+        if self._exact is not None and self._exact[1]:
+            return bounds(self._exact[0])
+        with allowed(_ABOVE * left()):
+            found = self._by_routes(bounds, number) if self._exact is None else bounds(self._exact[0])
         lower = [0.0] * number
-        for known in attained_bounds(self.mechanism, lambda law: bounds(loss_has_profile(law))):
+        for known in attained_bounds(self.mechanism, lambda law: self._told(bounds, law)):
             lower = [best if b is None else max(best, b.lower) for best, b in zip(lower, known, strict=True)]
         return [None if b is None else Bound(min(low, b.upper), b.upper) for b, low in zip(found, lower, strict=True)]
+
+    def _told(self, bounds: Callable[[Profile], list[Bound | None]], law: Loss) -> list[Bound | None]:
+        """What a law that is attained says."""
+        if not affords(_ALONE):
+            raise NotCertified("a lower end", "the work allowed to one question is spent")
+        with allowed(_EACH * left()):
+            return bounds(loss_has_profile(law))
+
+    def _by_routes(self, bounds: Callable[[Profile], list[Bound | None]], number: int) -> list[Bound | None]:
+        """The least upper ends of all routes, each of which is built once."""
+        best: list[Bound | None] = [None] * number
+        names: set[str] = set()
+        for route in sorted(routes(self.mechanism), key=lambda route: route.name == _SLOW):
+            if route.effort > 0 or (route.name == _SLOW and names & _PAIRED):
+                continue
+            with allowed(_EACH * left()), suppress(NotCertified):
+                found = bounds(route.build())
+                best = [_lesser(one, other) for one, other in zip(best, found, strict=True)]
+                names.add(route.name)
+        return best
 
     def tradeoff(self, fprs: Iterable[Number] | Number) -> Arrays:
         """The least false-negative rate at each false-positive rate; here the lower array is the safe one."""
         points = [probability("fpr", a) for a in _listed(fprs)]
         return _arrays(dict(zip(points, (c.bound for c in tradeoffs(self.mechanism, points)), strict=True)), points)
+
+
+def _lesser(one: Bound | None, other: Bound | None) -> Bound | None:
+    """By its upper end."""
+    if one is None or other is None:
+        return other if one is None else one
+    return min(one, other, key=lambda bound: bound.upper)
 
 
 def _completed(
@@ -110,10 +142,11 @@ def _completed(
     told = {}
     for x in spread(sorted(x for x in known if x not in found)):
         neighbour = None if affords(_ALONE) else filled(found.items(), x)
-        if neighbour is None:
-            found[x] = alone(x)
-        else:
+        if neighbour is not None:
             told[x] = neighbour
+            continue
+        with allowed(max(_SHARE * left(), _ALONE)):
+            found[x] = alone(x)
     return falling(found | told)
 
 

@@ -41,7 +41,7 @@ _NARROW = 1 - 1e-3  # further apart, another route may be better than one that i
 _WORK, _BELOW = 2.3e6, 3.5e5  # units of work for a question; of it for its lower end, where other laws must tell that
 _OTHERS = 3e5  # of it for all other routes, where the exact one gives up
 _ROOM = 1e-5  # at most, relatively, between such a lower end and what was proved
-_SHARE = 0.7  # of what is left, for each of these laws
+_SHARE, _ENOUGH = 0.7, 4e5  # of what is left, for each of these laws; units for a rough end
 NOTHING = Answer(Bound(0.0, math.inf), Bound(0.0, math.inf), "none", "upper", (), {})
 
 
@@ -183,7 +183,7 @@ def largest_lower(m: Mechanism, enclosed: Callable[[Profile], Bound], known: int
             continue
         try:
             profile = loss_has_profile(law)
-            with allowed(_SHARE * left()):
+            with allowed(_SHARE * left() if known else min(_SHARE * left(), _ENOUGH)):
                 found = enclosed(profile if known else roughly(profile))
         except NotCertified:
             continue

@@ -20,10 +20,12 @@ from tightrope.errors import NotCertified
 from tightrope.mechanisms.base import Mechanism
 from tightrope.numerics.balls import Ball, ball, lower_float, precision
 from tightrope.numerics.bound import Bound
+from tightrope.numerics.effort import allowed, left
 from tightrope.numerics.exact import Number, probability, shortest
 from tightrope.theorems import Step
 
 _FINE = 1e-7  # a smaller gap does not show beside what separates attained laws from dominating ones
+_WORK, _EXACT, _EACH = 1.9e6, 0.6, 0.6  # units of work; the shares of it for the law, and of the rest for each attained
 _SLOW = ("rdp-optimal",)  # a ladder of its searches would take seconds
 
 
@@ -41,11 +43,17 @@ def tradeoff(mechanism: Mechanism, fpr: Number) -> Claim:
 
 def tradeoffs(m: Mechanism, fprs: Sequence[Fraction]) -> list[Claim]:
     """The same at many false-positive rates, which share their work."""
+    with allowed(_WORK):
+        return _tradeoffs(m, fprs)
+
+
+def _tradeoffs(m: Mechanism, fprs: Sequence[Fraction]) -> list[Claim]:
     points = sorted(set(fprs))
     route, law = exact_route(m), fact(m, Loss)
     exact: list[Bound | None] = [None] * len(points)
     if route is not None and law is not None:
-        exact = tradeoffs_of(law.curve, points, 0.0 if route.kind == "equal" else _FINE)
+        with allowed((1.0 if route.kind == "equal" else _EXACT) * left()):
+            exact = tradeoffs_of(law.curve, points, 0.0 if route.kind == "equal" else _FINE)
     complete = route is not None and route.kind == "equal" and None not in exact
     highest = [Bound.rational(1 - a).upper for a in points] if complete else _least_known(m, points)
     ladders = [] if None not in exact else [Ladder(one) for one in routes(m) if one.name not in _SLOW]
@@ -109,6 +117,11 @@ class Ladder:
 def _least_known(m: Mechanism, fprs: Sequence[Fraction]) -> list[float]:
     """The largest least rates that are still possible: guessing misses 1 − fpr, and attained laws allow less."""
     found = [Bound.rational(1 - a).upper for a in fprs]
-    for bounds in attained_bounds(m, lambda law: tradeoffs_of(law, fprs, _FINE)):
+
+    def told(law: Loss) -> list[Bound | None]:
+        with allowed(_EACH * left()):
+            return tradeoffs_of(law, fprs, _FINE)
+
+    for bounds in attained_bounds(m, told):
         found = [most if b is None else min(most, b.upper) for most, b in zip(found, bounds, strict=True)]
     return found

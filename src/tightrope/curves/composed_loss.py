@@ -42,7 +42,7 @@ SHORT = 20.0  # milliseconds that an exact sum may take for each point before an
 FEW_ATOMS = 60  # the same as atoms around a closed form
 MOST_GRIDDED = 400  # copies that a certified grid multiplies out; more would take a second for each point
 SPARSE = 0.3  # sampled records on average
-_LONG = 8e5  # units of work of a sum that is not quick
+_LONG, _CALL = 8e5, 30.0  # units of work of a sum that is not quick; of a closed form around an atom
 _FEW_SAMPLED = 0.7  # records on average
 MOST_ATOMS = 4000  # more atoms around a smooth part would take longer than a second to search over
 
@@ -89,6 +89,7 @@ def _around_atoms(call: Call, atoms: FiniteSum, most: int) -> Evaluator:
     def mixed(x: Ball) -> Ball:
         listed = atoms.atoms(most)
         assert listed is not None
+        effort.spend(_CALL * len(listed), "a sum over atoms")
         return atoms.infinite() + sum((mass * call(x - value) for value, mass in listed), Ball(0))
 
     return Evaluator(mixed, True, "closed form around the composed atoms")

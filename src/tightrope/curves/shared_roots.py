@@ -16,6 +16,7 @@ __all__ = ["SharedRoots", "log_of"]
 
 _APART, _FURTHEST = 1e-7, 1e-3  # of ε: from so far the slope is taken
 _WIDENINGS = 24
+_SECANTS = 8
 
 
 class SharedRoots:
@@ -51,6 +52,21 @@ class SharedRoots:
             except NotCertified:
                 continue
         return found
+
+    def followed(self, delta: Fraction, start: float, close: float) -> Bound:
+        """ε at this δ by secants from a place nearby, both ends proved."""
+        goal, at, slope = log_of(delta), start, self._slope(start)
+        gap = self.log_delta(at) - goal
+        for _ in range(_SECANTS):
+            if not abs(gap) > close:
+                break
+            at, before, last = at + gap / slope, at, gap
+            if not 0 < at < math.inf:
+                raise NotCertified("the exact profile", f"no ε is found from {start:.6g} on")
+            gap = self.log_delta(at) - goal
+            steeper = (last - gap) / (at - before) if at != before else 0.0
+            slope = steeper if 0 < steeper < math.inf else slope
+        return self.enclosed(at, delta)
 
     def _or_nothing(self, x: float) -> float:
         """NaN where nothing is known: the search for one root ends, and that for the next begins."""

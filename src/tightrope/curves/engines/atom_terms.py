@@ -14,6 +14,7 @@ from functools import cached_property
 from tightrope.curves.engines.smooth_side import SmoothSide
 from tightrope.curves.profile import Witness
 from tightrope.errors import NotCertified
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.sums.finite import FiniteSum
 
@@ -24,6 +25,7 @@ _BITS = 256  # of the atoms, and of x less an atom
 _FAR = 45.0  # nats below the largest term
 _BISECTIONS, _CLOSE = 60, 1e-6
 _LARGEST = 1e6  # ε that is looked for
+_TERM = 80.0  # units of work
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,7 @@ class AtomTerms:
 
     def value(self, direction: int, x: Ball, stretches: Sequence[Sequence[Witness]], least: Ball) -> Ball:
         """δ(x) in one direction, proved. An atom that is not heavier than ``least`` counts between 0 and its mass."""
+        effort.spend(_TERM * len(self._atoms[direction][1]), "a sum around atoms")
         with precision(_BITS):
             value, few = self._atoms[direction][0], Ball(0)
             for place, mass in self._atoms[direction][1]:

@@ -21,6 +21,7 @@ from tightrope.curves.profile import Profile, Witness, within_unit
 from tightrope.curves.sampled.poisson import PoissonAdd, PoissonRemove
 from tightrope.curves.shared_proofs import shared_deltas, shared_epsilons
 from tightrope.errors import NotCertified
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ball, precision, sharp
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.exact import near
@@ -36,6 +37,7 @@ _ATTEMPTS, _SECANTS = 5, 8
 _APART, _REACH = 1e-5, 0.2  # of x: between the first two points of a search, and how far it may go
 _NARROWEST, _WIDENINGS = 1e-13, 20
 _SETTLED = 1e-9  # of ε
+_PLAN = 5e3  # units of work
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +71,7 @@ class AtomsProfile(Profile):
         return witness
 
     def _planned(self, x: float, levels: Sequence[float], level: float | None) -> Witness:
+        effort.spend(_PLAN, "a sum around atoms")
         worse = max(self._directions, key=lambda i: levels[i])
         share = _SHARE
         if level is not None:  # where δ is steep, ε needs less of it

@@ -5,18 +5,31 @@ from __future__ import annotations
 from functools import partial
 
 from tightrope.curves.engines.contour_profile import ContourProfile, total_variation, transforms
+from tightrope.curves.engines.smoothed_profile import SmoothedProfile, smoothed_profile
 from tightrope.curves.loss import Loss, merged
+from tightrope.errors import NotCertified
 from tightrope.numerics.contour.flat import FlatSum
 from tightrope.numerics.real import Real, largest
 
 __all__ = ["flat_profile"]
 
 
-def flat_profile(loss: Loss) -> ContourProfile | None:
-    """A flat contour for each direction; None when a part has no transform, or one that falls too slowly for that."""
+def flat_profile(loss: Loss) -> ContourProfile | SmoothedProfile | None:
+    """A flat contour for each direction, or a smoothed one where decays do not show how short that is; None when a part
+    has no transform, or one that falls too slowly for that."""
+    try:
+        smoothed = smoothed_profile(loss)
+        if smoothed is not None and smoothed.total.weak():
+            return smoothed
+        return _plain(loss) if all(pair.decays for parts in loss.directions for pair, _ in parts) else None
+    except NotCertified:  # a transform out of reach, or no work left to look at it
+        return None
+
+
+def _plain(loss: Loss) -> ContourProfile | None:
     sums = []
     for parts in loss.directions:
-        known = transforms(parts) if all(pair.decays for pair, _ in parts) else None
+        known = transforms(parts)
         if known is None:
             return None
         sums.append(FlatSum(known))

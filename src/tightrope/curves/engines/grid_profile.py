@@ -6,7 +6,7 @@ The last resort between closed forms and Rényi: it needs no transform, only how
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -19,6 +19,7 @@ from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.pair import Pair
 from tightrope.curves.profile import Profile, Witness, within_unit
 from tightrope.curves.revealed import Revealed
+from tightrope.curves.shared_roots import SharedRoots
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ball, lower_float, precision, sharp, upper_float
@@ -27,7 +28,7 @@ from tightrope.numerics.exact import near
 from tightrope.numerics.grid.graded import GradedPlan
 from tightrope.numerics.grid.graded_direction import GradedDirection
 from tightrope.numerics.grid.grid_plan import GridPlan
-from tightrope.numerics.grid.search import SMALL, GridDirection, falling_root, log_float
+from tightrope.numerics.grid.search import SMALL, GridDirection
 from tightrope.numerics.real import Real, largest, total
 
 _STEPS = tuple(10.0**k for k in range(-11, -3))  # relative distances at which an end is proved
@@ -39,6 +40,8 @@ _NEARBY = Fraction(1, 1000)  # relatively: where else the grids of an ε are use
 _FEW = 0.7  # sampled records on average
 _FEW_POINTS = 4  # of a profile, each with grids of its own
 _ATOMS = 2  # both ends of a bounded loss
+_READ, _LOCATED = 250.0, 2.5e4  # units of work: a value of a grid, and the search for its place
+_SETTLED = 1e-8  # how near to its target ln δ is brought, by grids that were made for another
 _MOST = 200_000  # steps beyond which floats see nothing of a sum
 
 
@@ -64,6 +67,7 @@ class GridProfile(Profile):
         live = [i for i in range(len(self.directions)) if not self._beyond(i, epsilon)]
         if not live:
             return {"direction": 0, "other": {}}
+        effort.spend(_LOCATED, "a grid of losses")
         coarse = {i: self.directions[i].planned(x, fine=False) for i in live}
         value = {i: upper_float(self.directions[i].grid(coarse[i]).upper(x)) for i in live}
         worse = max(live, key=lambda i: value[i])
@@ -111,6 +115,7 @@ class GridProfile(Profile):
             return Ball(0).union(Ball(1))
         if "step" not in witness and "grades" not in witness:
             raise NotCertified("a grid of losses", f"no grid is known for direction {direction}")
+        effort.spend(_READ, "a grid of losses")
         grid = self.directions[direction].grid(read_plan(witness))
         with precision(100):
             at = ball(epsilon)
@@ -164,6 +169,7 @@ class GridProfile(Profile):
             if sharp(self.distance.ball, bits=40) <= ball(delta):
                 return Bound(0.0, 0.0), {"distance": "the parts' total variations"}
         goal = math.log(delta.numerator) - math.log(delta.denominator)
+        effort.spend(_LOCATED, "a grid of losses")
         worse = self._worse(goal)
         with effort.allowed(effort.left() * (1 if len(self.directions) == 1 else _SHARE)):
             found = self.directions[worse].located(goal, graded=graded)
@@ -191,39 +197,35 @@ class GridProfile(Profile):
     def epsilons(self, deltas: Sequence[Fraction]) -> list[Bound | None]:
         """At many δ, likewise."""
         found: dict[Fraction, Bound | None] = dict.fromkeys(sorted(set(deltas), reverse=True))
-        last: tuple[Bound, Witness] | None = None
+        last: tuple[float, SharedRoots] | None = None
         spent, own = 0, 0.0
         for delta in found:
             close = max(own, _CLOSE if spent < _PATIENCE else _ROUGH)
-            bound = None if last is None else self._moved(delta, *last, close)
+            bound = None if last is None else _moved(delta, *last, close)
             if bound is None:
                 try:
-                    last = self._solved(delta, graded=len(found) <= _FEW_POINTS)
+                    bound, witness = self._solved(delta, graded=len(found) <= _FEW_POINTS)
                 except NotCertified:
                     continue
-                bound, spent = last[0], spent + _points(last[1])
+                last = bound.upper, SharedRoots(partial(self._read, witness))
+                spent += _points(witness)
                 own = _worse_than(1 - bound.lower / bound.upper if 0 < bound.upper < math.inf else 0.0)
             found[delta] = bound
         return [found[delta] for delta in deltas]
 
-    def _moved(self, delta: Fraction, bound: Bound, witness: Witness, close: float) -> Bound | None:
-        """ε by grids that were made for another δ, if that is good enough."""
-        if "distance" in witness or not 0 < bound.upper < math.inf:
-            return None
-        goal, plan = math.log(delta.numerator) - math.log(delta.denominator), read_plan(witness)
+    def _read(self, witness: Witness, epsilon: Fraction) -> Ball:
+        return self.prove(epsilon, witness)
 
-        def root(start: float, side: Callable[[Ball], Ball]) -> float:
-            def gap(x: float) -> float:
-                return log_float(side(self.prove(Fraction(x), witness))) - goal
 
-            return falling_root(gap, start, float(plan.tilt), plan.end)
-
-        high = root(bound.upper, Ball.upper)
-        low = root(high, Ball.lower)
-        try:
-            return self._enclosed(low, high, delta, witness) if 0 < high * (1 - close) <= low else None
-        except NotCertified:
-            return None
+def _moved(delta: Fraction, start: float, roots: SharedRoots, close: float) -> Bound | None:
+    """ε by grids that were made for another δ, if that is good enough."""
+    if not 0 < start < math.inf:
+        return None
+    try:
+        bound = roots.followed(delta, start, _SETTLED)
+    except NotCertified:
+        return None
+    return bound if bound.upper * (1 - close) <= bound.lower else None
 
 
 def _worse_than(width: float) -> float:

@@ -16,8 +16,10 @@ from typing import TypeVar
 from tightrope.curves.engines.contour_profile import transforms
 from tightrope.curves.engines.flat_profile import flat_profile
 from tightrope.curves.engines.grid_profile import grid_profile
+from tightrope.curves.engines.smoothed_profile import SmoothedProfile
 from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss
+from tightrope.curves.pair import Pair
 from tightrope.curves.profile import Profile, Witness
 from tightrope.curves.sampled.draws import MOST_BITS, DrawsPair, drawn_pairs, spread, with_counts
 from tightrope.curves.sampled.glued import Glued
@@ -109,21 +111,26 @@ class DrawsProfile(Profile):
                 continue
         return found
 
-    def _flat_or_not(self) -> tuple[bool, ...]:
+    def _flat_or_not(self, counts: Counts, level: float) -> tuple[bool, ...]:
         """In which order a flat contour is tried, and any other way: where records are sampled often, no contour need
-        be flat, and where they are rarely sampled, none is short."""
-        hits = sum(n * float(pair.rate()) for pair, n in self.loss.remove if isinstance(pair, DrawsPair))
+        be flat, and where they are rarely sampled, none is short. ``level``: about ln δ."""
+        hits = sum(n * _rate(pair) for pair, n in self.loss.remove)
         if hits < _RARELY:
             return (False,)
-        return (True, False) if _SELDOM <= hits <= _OFTEN else (False, True)
+        flat = self.flat(counts)
+        if isinstance(flat, SmoothedProfile):
+            return (True, False) if flat.suits(level) else (False, True)
+        drawn = sum(n * _rate(pair) for pair, n in self.loss.remove if isinstance(pair, DrawsPair))
+        return (False,) if drawn < _RARELY else (True, False) if _SELDOM <= drawn <= _OFTEN else (False, True)
 
-    def _either(self, counts: Counts) -> Profile:
+    def _either(self, counts: Counts, level: float) -> Profile:
         """By a flat contour where one is short, else as any product."""
-        return (self.flat(counts) if self._flat_or_not()[0] else None) or self.at(counts)
+        return (self.flat(counts) if self._flat_or_not(counts, level)[0] else None) or self.at(counts)
 
     def _first(
         self,
         tries: Sequence[Counts],
+        level: float,
         ask: Callable[[Profile], Answer],
         width: Callable[[Profile, Answer], float] = lambda _, __: 0.0,
     ) -> tuple[Witness, Answer]:
@@ -132,7 +139,7 @@ class DrawsProfile(Profile):
         failure = NotCertified("a sample with replacement", "too many multiplicities count")
         for counts in tries:
             found: list[tuple[float, Witness, Answer]] = []
-            order = self._flat_or_not()
+            order = self._flat_or_not(counts, level)
             for flat in order:
                 try:
                     profile = self.flat(counts) if flat else self.at(counts)
@@ -163,13 +170,15 @@ class DrawsProfile(Profile):
             with precision(64):
                 return float(value.rad() / value.mid()) if value.mid() > 0 else math.inf
 
-        kept, witness = self._first(self._tries_at(epsilon), lambda profile: profile.find(epsilon), width)
+        level, tries = self._tries_at(epsilon)
+        kept, witness = self._first(tries, level, lambda profile: profile.find(epsilon), width)
         return {**witness, **kept}
 
-    def _tries_at(self, epsilon: Fraction) -> list[Counts]:
+    def _tries_at(self, epsilon: Fraction) -> tuple[float, list[Counts]]:
+        """About ln δ, and what to keep."""
         found = self._tilt(epsilon)
         level, t = found if found is not None else (-_ROUGH_BITS * math.log(2), None)
-        return self._tries(_bits(level) + self._copies().bit_length() + _SPARE, t)
+        return level, self._tries(_bits(level) + self._copies().bit_length() + _SPARE, t)
 
     def prove(self, epsilon: Fraction, witness: Witness) -> Ball:
         """The proof of the product that was cut."""
@@ -189,7 +198,8 @@ class DrawsProfile(Profile):
             bound = answer[0]
             return 1 - bound.lower / bound.upper if 0 < bound.upper < math.inf else 0.0
 
-        kept, (bound, witness) = self._first(self._tries_for(delta), lambda profile: profile.epsilon(delta), width)
+        tries = self._tries_for(delta)
+        kept, (bound, witness) = self._first(tries, _level(delta), lambda profile: profile.epsilon(delta), width)
         return bound, {**witness, **kept}
 
     def _tries_for(self, delta: Fraction) -> list[Counts]:
@@ -203,7 +213,7 @@ class DrawsProfile(Profile):
             grid = grid_profile(self._cut(tries[0]))
             if grid is not None:
                 return grid.estimate(delta)
-        return self._first(tries, lambda profile: profile.estimate(delta))[1]
+        return self._first(tries, _level(delta), lambda profile: profile.estimate(delta))[1]
 
     def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
         """One product for all, but for those far beyond the others."""
@@ -211,15 +221,25 @@ class DrawsProfile(Profile):
         shared = [x for x, found in levels.items() if found is not None and found[0] > -_DEEPEST]
         values: dict[Fraction, Ball | None] = {}
         if shared:
-            for counts in self._tries_at(max(shared))[:1]:
-                values.update(zip(shared, self._either(counts).deltas(shared), strict=True))
+            level, tries = self._tries_at(max(shared))
+            for counts in tries[:1]:
+                values.update(zip(shared, self._either(counts, level).deltas(shared), strict=True))
         return [values[x] if values.get(x) is not None else self._delta(x) for x in epsilons]
 
     def epsilons(self, deltas: Sequence[Fraction]) -> list[Bound | None]:
         """One product for all."""
         tries = self._tries_for(min(deltas))[:1] if deltas else []
-        found = self._either(tries[0]).epsilons(deltas) if tries else [None] * len(deltas)
+        found = self._either(tries[0], _level(min(deltas))).epsilons(deltas) if tries else [None] * len(deltas)
         return [self._epsilon(delta) if one is None else one for delta, one in zip(deltas, found, strict=True)]
+
+
+def _level(delta: Fraction) -> float:
+    return math.log(delta.numerator) - math.log(delta.denominator)
+
+
+def _rate(pair: Pair) -> float:
+    """How often a record is sampled."""
+    return float(pair.rate()) if isinstance(pair, DrawsPair) else float(getattr(pair, "rate", 1))
 
 
 def _bits(level: float) -> int:

@@ -10,7 +10,7 @@ from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, between, precision
 from tightrope.numerics.contour.aliases import total_largest
-from tightrope.numerics.contour.blurred_proof import BITS, MOST_NODES, BlurPlan, BlurredProof
+from tightrope.numerics.contour.blurred_proof import BITS, KEPT_NODE, MOST_NODES, NODE, BlurPlan, BlurredProof
 from tightrope.numerics.contour.floats import searching
 from tightrope.numerics.contour.loss_sum import LossSum
 from tightrope.numerics.transforms.sampled_rule import short
@@ -24,7 +24,6 @@ _ROUNDING = 1e-14  # of the transform of a copy
 _ROUGH = 1e-4
 _MOST_WORK = {True: 4e6, False: 1e8}  # nanoseconds
 _MANY, _LONGER = 300, 4  # so many copies are worth so much more of it
-_NODE, _KEPT_NODE = 10.0, 300.0  # nanoseconds of a node but for its transforms, and of one that is not dropped
 _COARSEST = 0.1  # spacing, of what it is laid over
 _LEAST_POINTS, _MOST_POINTS = 64, 2**32 - 1
 _COARSER = (1, 30, 1000)  # accuracies that are tried in turn
@@ -163,10 +162,11 @@ class BlurredSum(LossSum):
         """About how many nanoseconds a node takes: more if it is not dropped, as are most of many copies."""
         share = 1.0 if self._rough is None else len(self._rough[2].indices) / (self._rough[2].plan.count + 1)
         costs = [transform.node_cost(n) * (share if transform.sparse else 1) for transform, n in self._parts]
-        return _NODE + _KEPT_NODE * share + sum(costs)
+        return NODE + KEPT_NODE * share + sum(costs)
 
     def _proof(self, plan: BlurPlan, rough: bool = False) -> BlurredProof:
-        effort.spend(plan.count * self._node_cost() / 1000, "a blurred contour")
+        if not effort.affords(plan.count * self._node_cost() / 1000):  # it is spent part by part, as far as that goes
+            raise NotCertified("a blurred contour", "the work allowed to one question is spent")
         if rough:
             return BlurredProof(self._parts, self._saddles, plan, rough)
         with effort.owing():  # a check takes the same path

@@ -13,11 +13,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from tightrope.errors import NotCertified
-from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
+from tightrope.numerics import effort
+from tightrope.numerics.balls import Ball, ball, between, precision
 from tightrope.numerics.contour.aliases import Aliases, log_moment
 from tightrope.numerics.contour.floats import Saddles
 from tightrope.numerics.contour.kinks import KERNEL_ERROR, Kinks
 from tightrope.numerics.squaring import power
+from tightrope.numerics.transforms.fine_powers import fine_powers
 from tightrope.numerics.transforms.float_lines import UNIT, Phases, as_doubles, block_sum
 from tightrope.numerics.transforms.transform import Transform, whole_power
 
@@ -25,14 +27,17 @@ if TYPE_CHECKING:
     from tightrope.numerics.transforms.float_lines import FloatNodes, Integers
     from tightrope.numerics.transforms.transform import Complexes, Floats
 
-__all__ = ["BITS", "MOST_NODES", "BlurPlan", "BlurredProof"]
+__all__ = ["BITS", "KEPT_NODE", "MOST_NODES", "NODE", "BlurPlan", "BlurredProof"]
 
+_WHAT = "a blurred contour"
 BITS = 128
 _ALIAS_BITS = 40
 _MANY = 50  # copies whose errors are relative
 _DROPPED, _LIGHT = 50, 2e-22  # a node whose share is below e^−50 is dropped; and a number above that
 _FINE = Ball(2) ** -36  # an error of Π φ^k that is small enough
-_FEW = 2e5  # nanoseconds of all nodes kept, as doubles: so many are worth evaluating in balls, 500 times slower
+NODE, KEPT_NODE = 10.0, 300.0  # nanoseconds of a node but for its transforms, and of one that is not dropped
+_MOST_MICROSECONDS, _RAISED = 1.2e5, 5.0  # for nodes in balls, and for the power of each
+_UNITS = 1.5  # of work for each microsecond
 MOST_NODES, _MOST_POINTS = 4_000_000, 2**32 - 1  # a plan may come from outside
 _SLACK = 1 + Ball(2) ** -30  # for sums of doubles that bound something
 
@@ -47,6 +52,15 @@ class BlurPlan:
     points: int
 
 
+@dataclass(frozen=True)
+class _Power:
+    """φ^k at the nodes kept: off by at most ``error`` times ``weights``, which are no less than the values."""
+
+    values: Complexes
+    error: Ball
+    weights: Floats
+
+
 class BlurredProof:
     """Everything about one plan that does not depend on x. ``rough``: for ``floats`` alone, which balls do not help."""
 
@@ -55,7 +69,7 @@ class BlurredProof:
     ) -> None:
         nodes = 1 <= plan.count <= MOST_NODES and plan.count < plan.points <= _MOST_POINTS
         if not (nodes and plan.t > 0 and plan.eta > 0):
-            raise NotCertified("a blurred contour", "its plan is void or out of reach")
+            raise NotCertified(_WHAT, "its plan is void or out of reach")
         self.plan, self._parts = plan, parts
         with precision(BITS):
             self._log_scale = log_moment(parts, plan.t, BITS - 20)
@@ -127,43 +141,57 @@ def _nodes(
     import numpy as np
 
     indices: Integers = np.arange(plan.count + 1)
-    lines: list[tuple[FloatNodes, int]] = []
+    lines: list[tuple[FloatNodes, Transform, int]] = []
     for transform, copies in sorted(parts, key=lambda part: part[0].sparse):  # what few are left to need not be quick
+        effort.spend(len(indices) * (NODE + transform.node_cost(copies)) / 1000, _WHAT)
         line = transform.few_nodes(plan.t, plan.eta, indices, Ball(-_DROPPED) / copies, plan.count)
         if line is None:
-            raise NotCertified("a blurred contour", "a part has no nodes in doubles")
+            raise NotCertified(_WHAT, "a part has no nodes in doubles")
         if not line.alive.all():
             indices, kept = indices[line.alive], np.nonzero(line.alive)[0]
-            lines, line = [(one.among(kept), n) for one, n in lines], line.among(kept)
-        lines.append((line, copies))
-    total = Ball(0)
-    for line, copies in lines:
-        log = copies * (line.error + 4 * UNIT) + 4 * UNIT
-        log *= (Ball(_DROPPED) / copies).exp() if copies >= _MANY else 1
-        total += log * (2 * log).exp()  # and the powers' own rounding
-    error = total.expm1().upper()
-    work = len(indices) * sum(transform.node_cost(copies) for transform, copies in parts)
-    values, weights = np.ones(len(indices), dtype=np.complex128), np.ones(len(indices))
-    if not (rough or error < _FINE) and work <= _FEW:
-        try:
-            return indices, *_in_balls(parts, plan, [int(k) for k in indices]), weights
-        except NotCertified:  # a transform that cannot: doubles will do, with a wider error
-            pass
-    for line, copies in lines:
-        raised = power(line.values, copies)
-        values = values * raised
-        if copies >= _MANY:
-            weights = weights * np.maximum(_size(raised), _LIGHT)
-    return indices, values, error, weights
+            lines, line = [(one.among(kept), part, n) for one, part, n in lines], line.among(kept)
+        lines.append((line, transform, copies))
+    effort.spend(len(indices) * KEPT_NODE / 1000, _WHAT)
+    values, weights, total = np.ones(len(indices), dtype=np.complex128), np.ones(len(indices)), Ball(0)
+    for line, transform, copies in lines:
+        raised = _power(line, copies)
+        if not (rough or raised.error < _FINE / len(lines)):
+            raised = _finer(transform, copies, plan, indices) or raised
+        values, weights, total = values * raised.values, weights * raised.weights, total + raised.error
+    return indices, values, total.expm1().upper(), weights
 
 
-def _in_balls(parts: Sequence[tuple[Transform, int]], plan: BlurPlan, indices: list[int]) -> tuple[Complexes, Ball]:
-    products = [ComplexBall(1)] * len(indices)
-    for transform, copies in parts:
+def _power(line: FloatNodes, copies: int) -> _Power:
+    """By squaring, and its own rounding."""
+    import numpy as np
+
+    log = copies * (line.error + 4 * UNIT) + 4 * UNIT
+    log *= (Ball(_DROPPED) / copies).exp() if copies >= _MANY else 1
+    values = power(line.values, copies)
+    weights = np.maximum(_size(values), _LIGHT) if copies >= _MANY else np.ones(len(values))
+    return _Power(values, log * (2 * log).exp(), weights)
+
+
+def _finer(transform: Transform, copies: int, plan: BlurPlan, indices: Integers) -> _Power | None:
+    """The same with less error: from the moments of the loss, or in balls if they are few; what is chosen depends on
+    nothing but the plan, as a check must take the same path."""
+    import numpy as np
+
+    try:
+        terms = transform.terms_up_to(plan.t, plan.eta * int(indices[-1]))
+        found = None if terms is None else fine_powers(terms, plan.eta, indices, copies, _FINE)
+        if found is not None:
+            return _Power(found.values, found.error + 4 * UNIT, np.maximum(_size(found.values), _LIGHT))
+        numbers = [int(k) for k in indices]
         with precision(BITS + copies.bit_length()):
-            phi = transform.at(plan.t, plan.eta, indices)
-            products = [a * whole_power(b, copies) for a, b in zip(products, phi, strict=True)]
-    return as_doubles(products), 4 * UNIT
+            cost = transform.at_cost(plan.t, plan.eta, numbers) + _RAISED * len(numbers)
+            if not cost <= _MOST_MICROSECONDS:
+                return None
+            effort.spend(_UNITS * cost, _WHAT)
+            phi = transform.at(plan.t, plan.eta, numbers)
+            return _Power(as_doubles([whole_power(one, copies) for one in phi]), 8 * UNIT, np.ones(len(numbers)))
+    except NotCertified:  # a transform that cannot: doubles will do, with a wider error
+        return None
 
 
 def _size(values: Complexes) -> Floats:

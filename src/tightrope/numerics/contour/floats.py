@@ -164,30 +164,34 @@ class Saddles:
             found = self._bests[name, x] = self.best(objective)
         return found
 
-    def tilt(self, x: float, log_call: float, nats: float, most_lost: float, dear: float = 2.0) -> Fraction:
+    def tilt(
+        self, x: float, log_call: float, nats: float, most_lost: float, dear: float = 2.0, closely: bool = False
+    ) -> Fraction:
         """A tilt for x: the saddle, or a flatter one where that shortens the period by more than it costs.
 
         ``log_call``: about ln of the call at x; ``nats``: the accuracy wanted; ``most_lost``: by how many nats
         the terms may exceed the call; ``dear``: with which power of both the work grows. (Balls need more nodes, each
-        dearer and of more bits.)
+        dearer and of more bits.) ``closely``: one more is tried, between the best and the one before.
         """
         t = short(max(self.saddle(x), _FLATTEST * self.unit), _TILT_BITS)
-        best, least, allowed = t, math.inf, most_lost
-        for factor in (1.0, *_FLATTER):
+        best, least, allowed, chosen = t, math.inf, most_lost, 0
+        factors = [1.0, *_FLATTER]
+        for i, factor in enumerate(factors):
             trial = short(float(t) * factor, _TILT_BITS)
             at = float(trial)
             tilts = self.tilts(at)
             lost, period = tilts.log_moment - at * x - log_call, self.period(at, x, log_call - nats)[0]
-            if factor == 1:
+            if i == 0:
                 allowed = max(most_lost, lost + min(most_lost, 5))
                 if period < _EASY * min(math.sqrt(tilts.curvature), 2 / self.unit):
                     break
             work = period * (nats + max(lost, 0.0)) ** dear
             before = least
             if work < least and lost < allowed:
-                best, least = trial, work
+                best, least, chosen = trial, work, i
             if work > 0.85 * before:
-                break
+                factors[i + 1 :] = [(factors[chosen - 1] + factors[chosen]) / 2] if closely and chosen else []
+                closely = False
         return best
 
     def saddle_root(self, log_target: float) -> tuple[float, float]:

@@ -27,6 +27,7 @@ _COARSEST, _FAR = 1e-9, 20.0  # of a call far out: there ln of the call falls by
 _GOOD = 1e-9  # a root at which ln of the call is so near to its target needs no proved slope
 _POOR = 1e-7  # a step so long, relatively, leaves some of it
 _SEEN = 0.1  # noise of ln of a call that floats see
+_BITS, _DEAR = 50, 4e3  # of a first look at the price, and microseconds above which a sharper, dearer decay pays
 _FLATTEST = 0.05  # a saddle this low, in 1/deviation, is not in the tail
 
 
@@ -141,7 +142,7 @@ class ContourSum(LossSum):
         return self._plan(x, log_call, relative, 0.0, None)
 
     def _plan(self, x: float, log_call: float, relative: float, spread: float, line: FloatLine | None) -> Plan:
-        t = self._saddles.tilt(x, log_call, -math.log(relative), _MOST_LOST)
+        t = self._saddles.tilt(x, log_call, -math.log(relative), _MOST_LOST, closely=True)
         at = float(t)
         logs = {x: log_call} | ({y: self._finite_estimate(y) for y in (x - spread, x + spread)} if spread else {})
         totals = {y: max(log, self._log_infinite) for y, log in logs.items()}
@@ -168,8 +169,6 @@ class ContourSum(LossSum):
 
     def _count(self, line: FloatLine | None, t: float, eta: float, log_error: float) -> tuple[int, float]:
         """The number of nodes from the decays, for a node tail of e^log_error, and the terms' relative size."""
-        import numpy as np
-
         # without a line: where a normal sum of that curvature has fallen so far
         start, size = math.sqrt(max(-2 * log_error, 0.5) / self._saddles.tilts(t).curvature), 1.0
         if line is not None:
@@ -177,17 +176,35 @@ class ContourSum(LossSum):
             start = line.eta * (inside[0] if inside else len(line.log_sizes))
             size = float(abs(line.terms).sum() / abs(line.terms[0]))
         start = max(start / 1.1, eta)
+        count = self._fallen(start, t, eta, log_error, sharp=False)
+        if any(transform.bends for transform, _ in self._parts):
+            if count is None or sum(transform.cost(t, eta, count, _BITS) for transform, _ in self._parts) > _DEAR:
+                count = self._fallen(start, t, eta, log_error, sharp=True) or count
+        if count is None:
+            raise NotCertified("a contour integral", "its transform does not decay fast enough")
+        return _rounded(count), size
+
+    def _fallen(self, start: float, t: float, eta: float, log_error: float, sharp: bool) -> int | None:
+        """The first node from about ``start`` on whose tail is e^log_error; None if that is out of reach."""
+        import numpy as np
+
         while math.isfinite(start):
-            self._affordable(t, eta, math.ceil(start / eta), 50)
+            try:
+                self._affordable(t, eta, math.ceil(start / eta), _BITS)
+            except NotCertified:
+                return None
             y = start * 1.08 ** np.arange(13)
             logs = np.log(2 * np.arctan(t / y) / (t * eta))
             for transform, copies in self._parts:
-                logs += copies * recall.log_decay_floats(transform, t, y)
+                if sharp and transform.bends:
+                    logs += copies * recall.log_bent_decay_floats(transform, t, y)
+                else:
+                    logs += copies * recall.log_decay_floats(transform, t, y)
             enough = np.nonzero(logs < log_error)[0]
             if len(enough):
-                return _rounded(math.ceil(float(y[enough[0]]) / eta) + 1), size
+                return math.ceil(float(y[enough[0]]) / eta) + 1
             start = float(y[-1])
-        raise NotCertified("a contour integral", "its transform does not decay fast enough")
+        return None
 
     def polished(self, x: float, log_target: float, plan: Plan) -> float:
         """A root improved by a step on proved values, which floats cannot spoil, and by another one if it was poor; x

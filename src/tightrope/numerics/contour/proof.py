@@ -23,6 +23,7 @@ __all__ = ["Plan", "Proof", "call_factor", "log_moment", "product_of_powers"]
 
 _GUARD = 40
 _ALIAS_BITS = 12
+_SPARE = 6  # bits by which the tail of the nodes may exceed their rounding
 _MOST_NODES, _MOST_BITS = 100_000, 10_000  # a plan may come from outside
 
 
@@ -69,13 +70,24 @@ class Proof:
         """A bound of 2 Σ_{n>N} |Π φ^k / (s(s+1))|: the decays, and |s(s+1)| ≥ t² + y², summed as an integral."""
         plan = self._plan
         y = plan.eta * plan.count
-        t, log = ball(plan.t), Ball(0)
-        for i in self._decaying(float(y)):
+        t, bits = ball(plan.t), plan.bits - sum(copies for _, copies in self._parts).bit_length()
+        factor = 2 * (t / ball(y)).atan() / (t * ball(plan.eta))
+        decaying = self._decaying(float(y))
+        tail = factor * self._log_decay(decaying, y, bent=False).exp()
+        if tail * t * (t + 1) > Ball(2) ** (_SPARE - bits) and any(self._parts[i][0].bends for i in decaying):
+            tail = tail.min(factor * self._log_decay(decaying, y, bent=True).exp())  # the plan may rest on it
+        return tail.upper()
+
+    def _log_decay(self, decaying: Sequence[int], y: Fraction, bent: bool) -> Ball:
+        """ln of a bound of Π|φ|^k beyond y."""
+        log = Ball(0)
+        for i in decaying:
             transform, copies = self._parts[i]
             with precision(copies.bit_length() + 4 + -(-44 // copies)):  # R^k to a few per cent, and down to 2^−44
-                bound = recall.decay(transform, plan.t, y)
+                found = recall.bent_decay if bent and transform.bends else recall.decay
+                bound = found(transform, self._plan.t, y)
             log += bound.log() * copies
-        return (2 * log.exp() * (t / ball(y)).atan() / (t * ball(plan.eta))).upper()
+        return log
 
     def _decaying(self, y: float) -> list[int]:
         """The parts whose decay is worth proving: enough of them, the strongest first."""

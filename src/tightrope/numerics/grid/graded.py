@@ -15,7 +15,7 @@ in the tail; with one a loss far above ε or far below, but for a narrow stretch
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
@@ -95,13 +95,19 @@ def pieces(
 class GradedSum:
     """The product of laws, each with its number of copies, on the grids of one plan."""
 
-    def __init__(self, parts: Sequence[tuple[CellLaw, int]], plan: GradedPlan) -> None:
+    def __init__(
+        self,
+        parts: Sequence[tuple[CellLaw, int]],
+        plan: GradedPlan,
+        known: Mapping[tuple[int, GridPlan], GridSum] | None = None,
+    ) -> None:
+        """``known``: grids of some grades of this plan, by place."""
         copies = [count for _, count in parts]
-        found = zip(_check(plan, copies), plan.plans, strict=True)
-        self._terms = [
-            (multiplicity(copies, grade), GridSum(pieces(parts, plan.borders, grade), one, whole=False))
-            for grade, one in found
-        ]
+        self._terms = []
+        for place, (grade, one) in enumerate(zip(_check(plan, copies), plan.plans, strict=True)):
+            grid = known.get((place, one)) if known else None
+            grid = grid or GridSum(pieces(parts, plan.borders, grade), one, whole=False)
+            self._terms.append((multiplicity(copies, grade), grid))
         self._rest = heavier(parts, plan.borders, plan.degree)
 
     def upper(self, epsilon: float) -> Ball:
@@ -109,6 +115,11 @@ class GradedSum:
         with precision(100):
             value = sum((count * grid.upper(epsilon) for count, grid in self._terms), self._rest)
             return value.upper().min(Ball(1))
+
+    @property
+    def grids(self) -> list[GridSum]:
+        """Of each grade."""
+        return [grid for _, grid in self._terms]
 
     def gaps(self, epsilon: float) -> list[float]:
         """How far apart the ends of each grade are."""

@@ -7,15 +7,25 @@ import math
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.grid.graded import GradedPlan, GradedSum
-from tightrope.numerics.grid.graded_search import Sketch, best_sketch, better_kinds
+from tightrope.numerics.grid.graded_fit import GradeFit
+from tightrope.numerics.grid.graded_search import Sketch, best_sketch
 from tightrope.numerics.grid.grid_plan import GridPlan
-from tightrope.numerics.grid.search import ENOUGH, GOAL, SMALL, GridDirection, Located, falling_root, log_float
+from tightrope.numerics.grid.search import (
+    ENOUGH,
+    GOAL,
+    SMALL,
+    GridDirection,
+    Located,
+    falling_root,
+    grid_units,
+    log_float,
+)
 
 __all__ = ["GradedDirection"]
 
-_SKETCHES, _NEARLY = 2, 0.1
+_SKETCHES, _NEARLY, _AGAIN = 2, 0.1, 0.5  # by how much of ε it may move for a plan, and for its borders
 _FURTHER = 1e-3  # of ε: where else δ is looked at
-_RESERVE = 1.2  # the other direction is still to be bounded
+_RESERVE = 1.0  # of small grids: the other direction is still to be bounded
 
 
 class GradedDirection(GridDirection):
@@ -45,15 +55,17 @@ class GradedDirection(GridDirection):
         """On graded grids; None if they cannot be made."""
         at, slope = start.upper, self._slope(start.plan, start.upper)
         try:
+            moved = math.inf
             for _ in range(_SKETCHES):
-                sketch = best_sketch(self.parts, self.pictures(), at, goal, slope)
+                if moved > _AGAIN:
+                    sketch = best_sketch(self.parts, self.pictures(), at, goal, slope)
                 small = sketch.plan(at, goal, sketch.small())
                 rough = self._rooted(small, at, goal)
-                settled, at = abs(rough.upper - at) <= _NEARLY * at, rough.upper
+                moved, at = abs(rough.upper - at) / at, rough.upper
                 if not at > 0:
                     return None
                 slope = self._slope(small, at)
-                if settled:
+                if moved <= _NEARLY:
                     break
             return self._rooted(self._finer(sketch, small, at, goal, GOAL * slope), at, goal)
         except NotCertified:
@@ -64,14 +76,11 @@ class GradedDirection(GridDirection):
         grid = self.grid(small)
         assert isinstance(grid, GradedSum)
         gaps = [gap * math.exp(-level) for gap in grid.gaps(at)]
-        sketch, gaps = better_kinds(self.parts, sketch, gaps, at, level)
-        lengths = sketch.lengths(gaps, wanted)
-        plan = sketch.plan(at, level, lengths)
-        while max(lengths) > SMALL and not effort.affords(units := _RESERVE * self.units(plan)):
-            most = sum(lengths) * effort.left() / units  # points: a plan takes a while
-            while max(lengths) > SMALL and sum(lengths) > most:
-                lengths[lengths.index(max(lengths))] //= 2
-            plan = sketch.plan(at, level, lengths)
+        fit = GradeFit(self.parts, sketch, small, gaps, grid_units, (at, level))
+        with effort.allowed(effort.left() - _RESERVE * self.units(small)):
+            fit.narrow(wanted)
+        plan, known = fit.plan, dict(zip(enumerate(small.plans), grid.grids, strict=True))
+        self.keep(plan, GradedSum(self.parts, plan, {**known, **fit.grids}))
         return plan
 
     def _slope(self, plan: GridPlan | GradedPlan, at: float) -> float:

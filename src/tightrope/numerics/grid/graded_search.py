@@ -1,7 +1,7 @@
-"""Which steps are heavy, and how fine the grid of each grade must be (``graded.py``): floats choose.
+"""Which steps are heavy (``graded.py``): floats choose.
 
-Small grids of all grades say how wide each grade's ends are apart; that falls with the square of the number of points,
-so for a given sum of gaps the fewest points in all are ∝ gap^{1/3}.
+The gap of a grade falls with the square of the number of points, so for a given sum of gaps the fewest points in all
+are ∝ gap^{1/3}.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -17,20 +17,16 @@ from numpy.typing import NDArray
 
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort
-from tightrope.numerics.balls import precision, upper_float
 from tightrope.numerics.grid.cells import CellLaw, Floats
 from tightrope.numerics.grid.climb import squares
-from tightrope.numerics.grid.graded import MOST_GRADES, Borders, GradedPlan, grades, multiplicity, pieces
-from tightrope.numerics.grid.grid_plan import LONGEST, GridPlan
-from tightrope.numerics.grid.plan import Picture, grid_plan
-from tightrope.numerics.grid.total import GridSum
+from tightrope.numerics.grid.graded import MOST_GRADES, Borders, GradedPlan, grades, multiplicity
+from tightrope.numerics.grid.grid_plan import GridPlan
+from tightrope.numerics.grid.plan import Picture, grid_plan, plan_units
 
-__all__ = ["Sketch", "best_sketch", "better_kinds"]
+__all__ = ["KINDS", "SMOOTH", "Kind", "Sketch", "best_sketch", "smooth"]
 
 _TARGETS = (1e-5, 1e-3, 3e-2, 1e-8)  # mean numbers of heavy steps: each is tried next to the best so far
-_UNITS = 5_000  # of work for a plan
 _MERGING, _ADDED = 1 / 8, 1.0  # of the squares of the step, or of the ranges of split losses (``splitting.py``)
-_COUNTS = 0.1  # of all gaps: a grade that counts
 _MANY = 32  # steps of one law
 _SKETCHED = 2**11  # points of a small grid
 _CORE = 1e-3  # of a border: smaller losses are one cell of a picture
@@ -40,9 +36,6 @@ _MOST_DEGREE = 24
 _DEEPEST = -650.0  # ln δ
 _NEAR = 0.1  # of ε
 _BITS = 8  # of borders
-_LEAST = 11  # points of a grade, as a power of two
-_ROUNDED = 0.3  # from there on powers of two are rounded up
-_BUDGET = LONGEST + LONGEST // 2  # points of all grades
 
 
 @dataclass(frozen=True)
@@ -54,6 +47,7 @@ class Kind:
 
 
 _MERGED, _SPLIT, _CLIMBING = Kind(False, False), Kind(True, False), Kind(True, True)
+KINDS, SMOOTH = (_SPLIT, _CLIMBING, _MERGED), (_MERGED, _CLIMBING)
 
 
 @dataclass(frozen=True)
@@ -72,31 +66,25 @@ class Sketch:
         """Points for a gap of 1, but for a factor."""
         return math.sqrt(sum(math.cbrt(gap) for gap in self.gaps)) ** 3
 
-    def lengths(self, gaps: Sequence[float], wanted: float) -> list[int]:
-        """Powers of two that bring the gap in all to about what is wanted, as far as the budget goes; ``gaps`` are
-        those of small grids."""
-        cubes = [math.cbrt(max(gap, 1e-30)) for gap in gaps]
-        scale = math.sqrt(sum(cubes) / wanted)
-        exact = [math.log2(_SKETCHED * cube * scale) for cube in cubes]
-        found = [min(1 << max(math.ceil(one - _ROUNDED), _LEAST), LONGEST) for one in exact]
-        while sum(found) > _BUDGET:
-            found[found.index(max(found))] //= 2
-        return found
-
     def small(self) -> list[int]:
         """For a first look."""
         return [_SKETCHED] * len(self.gaps)
 
     def plan(self, epsilon: float, level: float, lengths: Sequence[int]) -> GradedPlan:
         """The plan for δ(ε) ≈ e^level."""
-        terms = zip(self.pictures, self.counts, self.kinds, lengths, strict=True)
-        plans = [_grade_plan(one, count, kind, epsilon, level, length) for one, count, kind, length in terms]
+        listed = enumerate(zip(self.kinds, lengths, strict=True))
+        plans = [self.grade_plan(place, kind, epsilon, level, length) for place, (kind, length) in listed]
         return GradedPlan(self.borders, self.degree, tuple(plans))
+
+    def grade_plan(self, place: int, kind: Kind, epsilon: float, level: float, length: int) -> GridPlan:
+        """That of one grade."""
+        return _grade_plan(self.pictures[place], self.counts[place], kind, epsilon, level, length)
 
 
 def _grade_plan(
     pictures: Sequence[Picture], count: int, kind: Kind, epsilon: float, level: float, length: int
 ) -> GridPlan:
+    effort.spend(plan_units(pictures), "graded grids of losses")
     return grid_plan(pictures, epsilon, level - math.log(count), length, kind.split, kind.climb)
 
 
@@ -116,25 +104,6 @@ def best_sketch(
     if not found:
         raise NotCertified("graded grids of losses", "no borders serve")
     return min(found.values(), key=lambda one: one.cost)
-
-
-def better_kinds(
-    parts: Sequence[tuple[CellLaw, int]], sketch: Sketch, gaps: Sequence[float], epsilon: float, level: float
-) -> tuple[Sketch, list[float]]:
-    """The grades that count most in the other way as well, on small grids; ``gaps`` are those found so far."""
-    kinds, least = list(sketch.kinds), list(gaps)
-    for place, grade in enumerate(grades([count for _, count in parts], sketch.borders, sketch.degree)):
-        if gaps[place] < _COUNTS * sum(gaps):
-            continue
-        for kind in {_MERGED, _CLIMBING} - {kinds[place]}:
-            effort.spend(_UNITS, "graded grids of losses")
-            plan = _grade_plan(sketch.pictures[place], sketch.counts[place], kind, epsilon, level, _SKETCHED)
-            grid = GridSum(pieces(parts, sketch.borders, grade), plan, whole=False)
-            with precision(64):
-                gap = upper_float(grid.upper(epsilon) - grid.lower(epsilon)) * sketch.counts[place] * math.exp(-level)
-            if gap < least[place]:
-                kinds[place], least[place] = kind, gap
-    return replace(sketch, kinds=tuple(kinds)), least
 
 
 def _tried(found: dict[float, Sketch], many: bool) -> Iterator[float]:
@@ -178,12 +147,10 @@ def _sketch(
     if len(listed) > MOST_GRADES:
         raise NotCertified("graded grids of losses", "there are too many grades")
     shown, counts, kinds, gaps = [], [], [], []
-    smooth = not any(law.scattered or any(atom.loss.rational != 0 for atom in law.atoms()) for law, _ in parts)
-    known = (_MERGED if smooth else _SPLIT, _CLIMBING)
+    known = (_MERGED if smooth(parts) else _SPLIT, _CLIMBING)
     for grade in listed:
         shown.append(tuple(_shown(pictures, borders, grade, level)))
         counts.append(multiplicity(copies, grade))
-        effort.spend(_UNITS, "graded grids of losses")
         plan = _grade_plan(shown[-1], counts[-1], _CLIMBING, epsilon, level, _SKETCHED)
         below = level - math.log(counts[-1])
         steepest = max(slope, slope * slope) / epsilon**2 if any(grade) else math.inf
@@ -191,6 +158,11 @@ def _sketch(
         kinds.append(min(known, key=lambda kind: found[kind]))
         gaps.append(found[kinds[-1]])
     return Sketch(borders, degree, tuple(shown), tuple(counts), tuple(kinds), tuple(gaps))
+
+
+def smooth(parts: Sequence[tuple[CellLaw, int]]) -> bool:
+    """Whether no law has atoms but at 0."""
+    return not any(law.scattered or any(atom.loss.rational != 0 for atom in law.atoms()) for law, _ in parts)
 
 
 def _beyond(one: Picture, border: Borders) -> float:

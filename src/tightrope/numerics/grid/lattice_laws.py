@@ -7,7 +7,8 @@ follow from them.
 *More*: the part of the law between two points is split onto them so that both its masses stay, since (1 − e^{x−l})₊
 is convex in e^{−l} (``sums/gridded.py``). *Less*: outcomes whose losses lie around one point are made one outcome,
 whose loss ln P/Q is close to that point if the edges are chosen well: its error is of second order in the step, too.
-Where it falls short, the offset pays for all points, or the mass moves one point down.
+Where it falls short, a share of the next outcome above is merged with it, which may be done at random; where that does
+not help, the offset pays for all points, or the mass moves one point down.
 
 Atoms between points cannot be merged so. For them there is *the same split, rounded down*: it gives more than the law,
 but not much more, and ``total.py`` subtracts what splitting can add.
@@ -31,8 +32,7 @@ Places: TypeAlias = NDArray[np.int64]
 
 _SNAP = 1e-2  # steps: an atom this close below a point may be moved up to it, and the offset pays
 _ALMOST = 1e-9  # steps: an atom this close to a point is taken as on it
-_ROUNDS = 2  # of improving the edges
-_WORST = 0.3  # steps by which an edge may be moved
+_INSIDE = 0.05  # steps: edges keep away from points
 _SAFE = 16 * UNIT + EXP_ERROR  # of every product of a mass and an exponential below
 _TINY = 1e-290  # products below the normal floats are off by more
 
@@ -165,25 +165,19 @@ def split_law(law: CellLaw, lattice: Lattice, cells: Cells | None = None) -> Lat
     return LatticeLaw(lattice.places(), masses * (1 - rounding), -slack, max(infinite, 0.0), under_q)
 
 
-def merged_law(law: CellLaw, lattice: Lattice, tilt: float) -> LatticeLaw:
-    """A law whose hockey-sticks, and those of its products, are at most as large; the tilt says which masses matter."""
+def merged_law(law: CellLaw, lattice: Lattice, tilt: float, cells: Cells | None = None) -> LatticeLaw:
+    """A law whose hockey-sticks, and those of its products, are at most as large; the tilt says which masses matter,
+    ``cells`` are those between the points."""
     points, step = lattice.points(), float(lattice.step)
-    edges = points + step / 2
+    edges = _reflected(cells or law.cells(points), points, step)
     zero, atom = -lattice.first, _atom_at_zero(law)
     inside = bool(atom[0]) and 0 < zero < points.size - 1
-    for _ in range(_ROUNDS):
-        cells = law.cells(edges)
-        short = _shortfall(cells.p_low[:-1], cells.q_high[:-1], points)
-        moved = (short[:-1] + short[1:]) / 2
-        if inside:  # the atom keeps its cell at 0, whatever its edges are: those serve their other cells
-            moved[zero - 1], moved[zero] = short[zero - 1], short[zero + 1]
-        moved = np.clip(moved, -_WORST * step, _WORST * step)
-        edges[:-1] = np.clip(edges[:-1] + moved, points[:-1] + step * 0.05, points[1:] - step * 0.05)
     cells = law.cells(edges)
     p, q = cells.p_low[:-1].copy(), cells.q_high[:-1].copy()
     atoms, worst, above = _atoms(law, lattice, p, tilt, without_zero=inside)
     if inside:
         p[zero], q[zero] = (p[zero] + atom[0]) * (1 - 2 * UNIT), (q[zero] + atom[1]) * (1 + 2 * UNIT)
+    p, q = _raised(p, q, points)
     offset = max(worst, _known(cells), _offset(_shortfall(p, q, points), p, points, step, tilt))
     # Since e^offset ≥ 1 + offset, the loss of such a cell is at least its point less the offset.
     held = p * (1 + offset) >= exponentials(points) * q * (1 + _SAFE)
@@ -200,6 +194,28 @@ def merged_law(law: CellLaw, lattice: Lattice, tilt: float) -> LatticeLaw:
         max(infinite, 0.0),
         under_q,
     )
+
+
+def _reflected(cells: Cells, points: Floats, step: float) -> Floats:
+    """Edges between points, in floats: as far below the upper point as the loss of the cell between is above the lower
+    one. So it should be where a density hardly changes within a cell, and where it falls or rises by much."""
+    p, q = cells.p_low[1:-1], cells.q_high[1:-1]
+    share = 0.5 - _shortfall(p, q, points[:-1] + step / 2) / step
+    return np.append(points[1:] - step * np.clip(share, _INSIDE, 1 - _INSIDE), points[-1] + step / 2)
+
+
+def _raised(p: Floats, q: Floats, points: Floats) -> tuple[Floats, Floats]:
+    """Outcomes whose loss is below their point take a share θ of the one above: P_i + θP_{i+1} = e^{x_i}(Q_i +
+    θQ_{i+1}), as far as shares go. What is left of that one keeps its loss. For any θ this is a merger at random."""
+    scale = exponentials(points[:-1])
+    lack = scale * q[:-1] * (1 + _SAFE) - p[:-1]
+    gain = p[1:] - scale * q[1:]
+    some = (lack > 0) & (gain > lack) & (p[1:] > _TINY / UNIT)
+    shares = np.where(some, lack, 0.0) / np.where(some, gain, 1.0)
+    rest, taken = np.append(1.0, 1 - shares), np.append(shares, 0.0)
+    # Two products, a sum and the difference 1 − θ: four roundings.
+    more_p, more_q = (taken * np.append(one[1:], 0.0) for one in (p, q))
+    return (rest * p + more_p) * (1 - 6 * UNIT), (rest * q + more_q) * (1 + 6 * UNIT)
 
 
 def _atom_at_zero(law: CellLaw) -> tuple[float, float]:

@@ -11,6 +11,7 @@ from tightrope.numerics.balls import Ball, ball
 from tightrope.numerics.grid.cells import UNIT, Atom, Cells, Floats
 from tightrope.numerics.grid.growths import GROWTH_ERROR, growths
 from tightrope.numerics.grid.normal_cells import Bounds, NormalMixture, mirrored
+from tightrope.numerics.grid.normal_masses import Rounded
 from tightrope.numerics.real import ZERO, Real
 
 
@@ -20,6 +21,7 @@ class ExchangedNormalCells(NormalMixture):
 
     mu: Real
     rate: Fraction
+    effort = 1.8
 
     def _loss_at(self, z: Ball) -> Ball:
         return (self._ratio_at(z) / self._ratio_at(-z)).log()
@@ -78,30 +80,54 @@ class GluedNormalCells(NormalMixture):
     def cells(self, edges: Floats) -> Cells:
         """Both sides; a cell around 0 has a part on each."""
         up, down = self._side(edges[edges > 0]), mirrored(self._side(-edges[edges < 0][::-1]))
-        meet = not np.any(edges == 0)
-        return Cells(
-            _joined(down.p_low, up.p_low, meet, 1 - 2 * UNIT),
-            _joined(down.p_high, up.p_high, meet, 1 + 2 * UNIT),
-            _joined(down.q_low, up.q_low, meet, 1 - 2 * UNIT),
-            _joined(down.q_high, up.q_high, meet, 1 + 2 * UNIT),
-            max(up.slack, down.slack),
-        )
+        return joined(down, up, not np.any(edges == 0))
 
     def _side(self, losses: Floats) -> Cells:
-        """The cells above 0. They begin at the float next to μ/2 (so do cells whose lower edge fell there); between the
-        two no density is above 0.4."""
+        """The cells above 0."""
         z, slack = self._edges(losses)
+        rest, shifted = self._from_middle(z)
+        p = self._mixed(rest, shifted)
+        return Cells(p[0], p[1], rest[0], rest[1], slack)
+
+    def _from_middle(self, z: Floats) -> tuple[Bounds, Bounds]:
+        """N(0, 1) and N(μ, 1) between μ/2, the z, and ∞. The first cell begins at the float next to μ/2 (so do cells
+        whose lower edge fell there); between the two no density is above 0.4."""
         off, count = 0.41 * self._half.error, 1 + np.count_nonzero(z <= self._half.value)
-        (p_low, p_high), (q_low, q_high) = (
-            (low[1:], high[1:]) for low, high in self._masses(np.concatenate(([self._half.value], z)))
-        )
-        for low, high in ((p_low, p_high), (q_low, q_high)):
+        ends = np.concatenate(([self._half.value], z))
+        rest, shifted = ((low[1:], high[1:]) for low, high in (self._around(ends, 0), self._around(ends, 1)))
+        for low, high in (rest, shifted):
             low[:count] = np.maximum(low[:count] * (1 - 2 * UNIT) - off, 0.0)
             high[:count] = high[:count] * (1 + 2 * UNIT) + off
-        return Cells(p_low, p_high, q_low, q_high, slack)
+        return rest, shifted
+
+    @property
+    def shift(self) -> Rounded:
+        """μ."""
+        return self._mu
+
+    @property
+    def middle(self) -> Rounded:
+        """μ/2."""
+        return self._half
+
+    @property
+    def weights(self) -> tuple[float, float]:
+        """1 − q and q, each off by at most 2⁻⁵³ of itself."""
+        return self._shares
 
     def _lowest(self) -> tuple[float, float, float]:
         return self._half.value, 0.0, 0.0
+
+
+def joined(down: Cells, up: Cells, meet: bool) -> Cells:
+    """The cells of losses below and above 0; ``meet``: there is no edge between them."""
+    return Cells(
+        _joined(down.p_low, up.p_low, meet, 1 - 2 * UNIT),
+        _joined(down.p_high, up.p_high, meet, 1 + 2 * UNIT),
+        _joined(down.q_low, up.q_low, meet, 1 - 2 * UNIT),
+        _joined(down.q_high, up.q_high, meet, 1 + 2 * UNIT),
+        max(up.slack, down.slack),
+    )
 
 
 def _joined(down: Floats, up: Floats, meet: bool, factor: float) -> Floats:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tightrope.numerics.balls import Ball, precision, sharp, upper_float
 from tightrope.numerics.grid.cells import UNIT, Floats
@@ -15,6 +16,7 @@ from tightrope.numerics.real import Real
 
 FLOOR = 1e-290  # below it masses are only said to be below it, so that no product ever underflows
 BLOCK = 2**13  # so many floats at once stay in the cache
+_BEYOND = 37.5  # Φ(−37) is below FLOOR
 _DENSE = 34.0  # up to here densities are within reach of the exponentials
 _NARROW = 1 / 16
 _DENSITY = 0.3989422804014327  # 1/√(2π), rounded
@@ -44,29 +46,46 @@ def normal_masses(edges: Floats, centre: Rounded) -> tuple[Floats, Floats]:
     low, high = np.empty(edges.size + 1), np.empty(edges.size + 1)
     for start in range(0, low.size, BLOCK):
         part = slice(start, start + BLOCK)
-        low[part], high[part] = _block(ends[start : start + BLOCK + 1], centre)
+        ends_here = ends[start : start + BLOCK + 1]
+        low[part], high[part] = masses_between(ends_here[:-1], ends_here[1:], Centres(centre.value, centre.error))
     return low, high
 
 
-def _block(ends: Floats, centre: Rounded) -> tuple[Floats, Floats]:
-    below, above = ends[:-1], ends[1:]
+@dataclass(frozen=True)
+class Centres:
+    """One centre for all cells, or a column of one for each row of them."""
+
+    value: float | Floats
+    error: float | Floats
+
+    def of(self, rows: NDArray[np.intp]) -> Centres:
+        """For single cells of these rows."""
+        if isinstance(self.value, float) or isinstance(self.error, float):
+            return self
+        return Centres(self.value[rows, 0], self.error[rows, 0])
+
+
+def masses_between(below: Floats, above: Floats, centres: Centres) -> tuple[Floats, Floats]:
+    """The same of single cells, in rows of cells if there are as many centres: not too many at once."""
     with np.errstate(invalid="ignore"):  # ∞ − ∞ is not narrow
         width = above - below
-        middle = 0.5 * (below + above) - centre.value
+        middle = 0.5 * (below + above) - centres.value
         size = np.abs(middle)
         narrow = (width * (size + 1) <= _NARROW) & (size <= _DENSE)
     if narrow.all():
-        low, high = _narrow(width, middle, centre)
+        low, high = _narrow(width, middle, centres)
     else:
-        low, high = np.empty_like(width), np.empty_like(width)
-        at = np.flatnonzero(narrow)
-        low[at], high[at] = _narrow(width[at], middle[at], centre)
-        at = np.flatnonzero(~narrow)
-        low[at], high[at] = _wide(below[at], above[at], centre)
+        low, high = np.zeros_like(middle), np.where(np.isinf(below) & (below == above), 0.0, np.full_like(middle, FLOOR))
+        at = np.nonzero(narrow)
+        low[at], high[at] = _narrow(width[at], middle[at], centres.of(at[0]))
+        with np.errstate(invalid="ignore"):
+            near = (below - centres.value <= _BEYOND) & (above - centres.value >= -_BEYOND)
+        at = np.nonzero(~narrow & near)  # the others are below FLOOR
+        low[at], high[at] = _wide(below[at], above[at], centres.of(at[0]))
     return np.where(low < FLOOR, 0.0, low), np.where((high > 0) & (high < FLOOR), FLOOR, high)
 
 
-def _narrow(width: Floats, middle: Floats, centre: Rounded) -> tuple[Floats, Floats]:
+def _narrow(width: Floats, middle: Floats, centre: Centres) -> tuple[Floats, Floats]:
     """φ(m)·w·Σ He_{2k}(m)(w/2)^{2k}/(2k + 1)!, for w(|m| + 1) ≤ 1/16.
 
     The first term left out is at most 105·32⁻⁸/9! < 2.5·2⁻⁵³, as |He₈(m)| ≤ E(m² + N²)⁴ ≤ 105(|m| + 1)⁸; the others are
@@ -80,12 +99,12 @@ def _narrow(width: Floats, middle: Floats, centre: Rounded) -> tuple[Floats, Flo
     sixth = square * (square * (square - 15) + 45) - 15
     series = 1 + step * ((square - 1) * (1 / 6) + step * (fourth * (1 / 120) + step * (sixth * (1 / 5040))))
     mass = exponentials(-0.5 * square) * (width * series * _DENSITY)
-    off = (2 * size + abs(centre.value)) * (1.01 * UNIT) + centre.error
+    off = (2 * size + np.abs(centre.value)) * (1.01 * UNIT) + centre.error
     relative = 1.01 * (off * (size + 1) + (square * 0.5 + 12) * UNIT + EXP_ERROR)
     return mass * (1 - relative), mass * (1 + relative)
 
 
-def _wide(below: Floats, above: Floats, centre: Rounded) -> tuple[Floats, Floats]:
+def _wide(below: Floats, above: Floats, centre: Centres) -> tuple[Floats, Floats]:
     """A difference of two tails, on the side on which they are small."""
     start, end = below - centre.value, above - centre.value
     with np.errstate(invalid="ignore"):  # −∞ + ∞: either side will do
@@ -96,7 +115,7 @@ def _wide(below: Floats, above: Floats, centre: Rounded) -> tuple[Floats, Floats
     return np.maximum(low * (1 - 2 * UNIT), 0.0), high * (1 + 2 * UNIT)
 
 
-def _tail_bounds(z: Floats, centre: Rounded) -> tuple[Floats, Floats]:
+def _tail_bounds(z: Floats, centre: Centres) -> tuple[Floats, Floats]:
     """Φ(−z) where z is a float minus the centre: the hazard rate is below 1 + z₊, so an argument off by e changes the
     tail by a factor within e^{±e(1 + z₊ + e)}. Beyond the reach between 0 and the last value; at ±∞ exactly 0 or 1."""
     tails = upper_tails(z)

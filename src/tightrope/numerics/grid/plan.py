@@ -24,13 +24,15 @@ from tightrope.numerics.grid.pieces import Piece
 from tightrope.numerics.grid.stream_plan import Reach, climbing
 
 _COARSE = 600
+_SMALL, _GROUP = 1e-2, 6  # of ε, or of the largest loss: smaller ones are pictured more coarsely, so many cells as one
 _WIDER = 1.05  # the ratio of neighbouring edges
 _HIGHEST = 450.0
-_RISING = np.geomspace(1e-3, 1e7, 201)
+_RISING = np.geomspace(1e-3, 1e7, 151)
 _TILTS = np.concatenate([-_RISING[::-1], [0.0], _RISING])
 _LEFT = 1e-9  # of δ: what may be left to bounds
 _NOISE = 2e-14  # about the error of a convolution, for each copy, relative to the norm of a law
 _BEARABLE = 5e-7  # of δ: noise
+_WINDOWS = 25  # that are tried
 _STEEP = 400.0  # the largest tilt times a loss
 _STEPS = 8  # of the lattice, about: by so much it may exceed the losses
 _BITS = 5  # of the tilts
@@ -38,6 +40,7 @@ _STEEPER = 1.25  # than a tilt, where any other will do: beyond the largest sum 
 _ALMOST = 1e-9  # steps
 _COARSER = 1.0  # what a step costs that is as long as the tilt's scale, in those of an atom between points
 _TRIED = 1_000_000  # steps that are tried for the atoms, times those
+_PLAN = 1500, 4.5  # units of work for a plan, and for each coarse cell
 _STEP_BITS = 28  # of a step that divides an atom: points and tilted points are floats still
 
 
@@ -55,6 +58,22 @@ class Picture:
     def top(self) -> float:
         """About the largest loss: a coarse cell reaches further up than its mean."""
         return min(float(self.losses[-1]) * _WIDER, self.border) if self.border < math.inf else float(self.losses[-1])
+
+    def thinned(self, small: float) -> Picture:
+        """The same with fewer cells of losses below ``small``."""
+        sizes = np.abs(self.losses)
+        places = np.arange(self.losses.size)
+        core = (sizes < small) & (sizes > 0) & (self.masses > 0)
+        if np.count_nonzero(core) < _GROUP * _GROUP:
+            return self
+        group = np.cumsum(~core | (places % _GROUP == 0) | (np.diff(self.losses > 0, prepend=False)))
+        group -= group[0]
+        masses = np.asarray(np.bincount(group, self.masses), dtype=np.float64)
+        whole = np.maximum(masses, 1e-300)
+        losses = np.asarray(np.bincount(group, self.masses * self.losses) / whole)
+        alone = np.bincount(group) == 1
+        losses[alone] = self.losses[np.searchsorted(group, np.flatnonzero(alone))]
+        return Picture(losses, masses, self.copies, self.atoms, self.border)
 
     def log_moments(self, tilts: Floats, low: float = -math.inf, cap: float = math.inf) -> Floats:
         """ln E[e^{tL}] for every tilt, losses beyond the two ends taken as there."""
@@ -117,6 +136,11 @@ def rough_level(pictures: Sequence[Picture], epsilon: float) -> float:
     return min(float(np.min(_chernoff(pictures) - _RISING * epsilon)), 0.0)
 
 
+def plan_units(pictures: Sequence[Picture]) -> float:
+    """Units of work for a plan."""
+    return _PLAN[0] + _PLAN[1] * sum(one.losses.size for one in pictures)
+
+
 def grid_plan(
     pictures: Sequence[Picture], epsilon: float, level: float, length: int, split: bool = False, climb: bool = False
 ) -> GridPlan:
@@ -125,6 +149,7 @@ def grid_plan(
     ``climb``: many steps begin on finer lattices, if that is worth it."""
     if not all(one.losses.size for one in pictures):
         raise NotCertified("a grid of losses", "a part of a law has no loss")
+    pictures = [one.thinned(_SMALL * min(one.top, abs(epsilon))) for one in pictures]
     most = _cap(pictures, epsilon, level)
     caps = [min(most, one.top, _high(one, level)) for one in pictures]
     rising = np.sum(
@@ -146,7 +171,8 @@ def grid_plan(
     lowest = sum(one.copies * low for one, low in zip(pictures, lows, strict=True))
     steep = _STEEP / max(*caps, -min(lows), _STEPS * reach / length)
     highest = sum(one.copies * cap for one, cap in zip(pictures, caps, strict=True))
-    windows = [_window(total, int(i), height[i], lowest, steep, highest) for i in bearable]
+    tried = bearable[:: -(-bearable.size // _WINDOWS)]
+    windows = [_window(total, int(i), height[i], lowest, steep, highest) for i in tried]
     narrowest = min(max(window.top - window.bottom, reach) for window in windows)
     good = [one for one in windows if one.top - one.bottom <= 1.05 * narrowest]
     chosen = min(good, key=lambda window: noise[np.searchsorted(_TILTS, window.tilt)])
@@ -179,6 +205,8 @@ def grid_plan(
 def _reach(moments: Floats, place: int, left: float, steep: float, steps: int) -> Reach:
     """The window of the sum of so many steps."""
     window = _window(steps * moments, place, left, -math.inf, steep)
+    if not math.isfinite(window.top - window.bottom):
+        return Reach(-math.inf, math.inf, Fraction(0), Fraction(0))
     return Reach(window.bottom, window.top, _short(window.above, up=True), _short(window.below))
 
 
@@ -216,9 +244,7 @@ class Window:
     above: float
 
 
-def _window(
-    total: Floats, place: int, height: float, lowest: float, steep: float, highest: float = math.inf
-) -> Window:
+def _window(total: Floats, place: int, height: float, lowest: float, steep: float, highest: float = math.inf) -> Window:
     """Such that what is outside is below _LEFT of δ; no sum is below ``lowest``, and hardly one above ``highest``."""
     tilt = float(_TILTS[place])
     left = math.log(_LEFT) - max(height, 0.0)

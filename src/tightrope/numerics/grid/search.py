@@ -16,7 +16,7 @@ from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.grid.cells import CellLaw
-from tightrope.numerics.grid.graded import GradedPlan, GradedSum
+from tightrope.numerics.grid.graded import GradedPlan, GradedSum, grades, pieces
 from tightrope.numerics.grid.grid_plan import LONGEST, GridPlan
 from tightrope.numerics.grid.plan import Picture, grid_plan, picture, rough_epsilon, rough_level
 from tightrope.numerics.grid.total import GridSum
@@ -32,7 +32,8 @@ _TINY = 1e-7
 _LARGEST = 1e6  # ε: no loss of a grid is above 600
 _KEPT = 2  # grids that are remembered
 _HOPELESS = 10.0  # nats above Chernoff's bound, or a coarser grid's: all that is seen is rounding
-_SUMS, _CELLS, _START = 0.45, 0.8, 8000  # units of work for a point, a cell of a normal law, its first cells in points
+_SUMS, _CELLS, _START = 0.45, 0.42, 3000  # units of work for a point, a cell of a normal law, its first cells in points
+_FIRST = 1500  # units of work for any grid
 _SPARE = 4  # small grids
 _RUNGS = 0.2  # units of work for a point of a rung
 _LIGHT = 1.3  # the cells of so many normal laws take half a second
@@ -60,6 +61,13 @@ class OnOneGrid(Located):
     plan: GridPlan
 
 
+def grid_units(parts: Sequence[tuple[CellLaw, int]], plan: GridPlan, finer: float = 1.0) -> float:
+    """About the work of a grid, or of one so many times finer: of its sums, and of the cells of its laws."""
+    points = [_START + finer * (lattice.last - lattice.first + 1) for lattice in plan.lattices]
+    cells = sum(law.effort * count for (law, _), count in zip(parts, points, strict=True)) / (2 if plan.split else 1)
+    return _FIRST + _SUMS * finer * plan.length + _RUNGS * finer * (plan.points - plan.length) + _CELLS * cells
+
+
 @dataclass(frozen=True, eq=False)
 class GridDirection:
     """The product of laws in one direction."""
@@ -80,10 +88,15 @@ class GridDirection:
                 found = GridSum(self.parts, plan) if isinstance(plan, GridPlan) else GradedSum(self.parts, plan)
             except ArithmeticError as wrong:
                 raise NotCertified("a grid of losses", f"it left the range of floats ({wrong})") from None
+        self.keep(plan, found)
+        return found
+
+    def keep(self, plan: GridPlan | GradedPlan, found: GridSum | GradedSum) -> None:
+        """Remember the grid of a plan, whose work has been counted."""
+        self._paid.add(plan)
         self._grids[plan] = found
         while len(self._grids) > _KEPT:
             self._grids.popitem(last=False)
-        return found
 
     def pictures(self) -> Sequence[Picture]:
         """Each law, coarsely."""
@@ -97,21 +110,16 @@ class GridDirection:
             raise NotCertified("a grid of losses", f"a law is out of reach ({wrong})") from None
 
     def _units(self, plan: GridPlan, finer: float = 1.0) -> float:
-        """About the work of a grid, or of one so many times finer: of its sums, and of the cells of its laws."""
-        points = [finer * (lattice.last - lattice.first + 1) for lattice in plan.lattices]
-        cells = sum(law.effort * (_START + count) for (law, _), count in zip(self.parts, points, strict=True))
-        return _SUMS * finer * plan.length + _CELLS * cells
+        """About the work of a grid, or of one so many times finer."""
+        return grid_units(self.parts, plan, finer)
 
     def units(self, plan: GridPlan | GradedPlan) -> float:
         """About the work of all grids of a plan."""
         if isinstance(plan, GridPlan):
             return self._units(plan)
-        heaviest = max(law.effort for law, _ in self.parts)
-        cells = sum(
-            (lat.last - lat.first + _START // 4) * (1 if one.split else 4) for one in plan.plans for lat in one.lattices
-        )
-        sums = sum(_SUMS * one.length + _RUNGS * (one.points - one.length) for one in plan.plans)
-        return sums + _CELLS / 4 * heaviest * cells
+        listed = grades([count for _, count in self.parts], plan.borders, plan.degree)
+        laws = [pieces(self.parts, plan.borders, grade) for grade in listed]
+        return sum(grid_units(some, one) for some, one in zip(laws, plan.plans, strict=False))
 
     def _affordable(self, plan: GridPlan, length: int, trials: int = 1) -> int:
         """At most that many points, with so many grids of which the work allowed does not end: the other direction is

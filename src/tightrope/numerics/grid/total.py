@@ -56,7 +56,7 @@ class GridSum:
         for (law, lattice), split in zip(both, between, strict=True):
             cells = law.cells(lattice.points())
             greater.append(greater_law(law, lattice, cells))
-            lesser.append(split_law(law, lattice, cells) if split else merged_law(law, lattice, tilt))
+            lesser.append(split_law(law, lattice, cells) if split else merged_law(law, lattice, tilt, cells))
         self._count_splits(copies, between)
         self.greater = side(greater, copies, plan, up=True, whole=whole)
         self.lesser = side(lesser, copies, plan, up=False, whole=whole)

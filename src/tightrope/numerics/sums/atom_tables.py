@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, BallPolynomial, between, certain
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
 ]
 
 Atom = tuple[Ball, Ball]  # value, mass
+_TERM = 1.5  # units of work
 
 
 class Engine(Protocol):
@@ -64,6 +66,7 @@ class AtomTable:
         above, below = self._split(x)
         value = self._masses[above] - x.exp() * self._tilted[above] if above else Ball(0)
         if above and not certain(value, 40):  # cancelled, or e^{−value} beyond all exponents: term by term
+            effort.spend(_TERM * above, "a sum over atoms")
             value = sum((self._term(x, i) for i in range(above)), Ball(0))
         for i in range(above, below):
             value += self._term(x, i)

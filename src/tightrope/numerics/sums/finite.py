@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from flint import ctx
 
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, between, certain, precision, sharp
 from tightrope.numerics.real import ZERO, Real
 from tightrope.numerics.sums.atom_tables import Engine, within_unit
@@ -126,7 +127,9 @@ class FiniteSum:
             if engine is None:
                 while len(self._engines) >= _KEPT:
                     del self._engines[next(iter(self._engines))]
+                effort.spend(self._plan.building, "a sum over atoms")
                 engine = self._engines[working] = self._plan.engine(bits)
+            effort.spend(self._plan.asking, "a sum over atoms")
             return within_unit(self.infinite() + within_unit(ask(engine, x)))
 
 

@@ -32,6 +32,7 @@ _LISTED = 120_000  # atoms of one part
 _OUTER = {True: 20_000, False: 64}  # atoms beside a table, beside an integral
 _FULL_GRID = 2**15
 _GRID_BITS = 40  # a grid's gap is far wider than this: more would be wasted
+_ATOM, _POINT, _LOOK_UP, _GRIDDED = 3.0, 8.0, 9.0, 3e5  # units of work: an atom listed, a lattice step, a value, a grid
 
 
 def common_unit(numbers: Sequence[Fraction]) -> Fraction:
@@ -143,6 +144,24 @@ class SumPlan:
         self.needs_grid = not self._alone and not (
             beside <= _OUTER[self._listed] and (self._listed or _integrable(inner))
         )
+
+    @property
+    def building(self) -> float:
+        """Units of work for the method."""
+        if self.needs_grid:
+            return _GRIDDED
+        inner = self._clusters[-1] if self._clusters else None
+        if inner is None:
+            return _ATOM
+        listed = _POINT if isinstance(inner, Lattice) else _ATOM
+        return _ATOM * (self.size if self._alone else self.size // inner.size) + listed * inner.size * self._listed
+
+    @property
+    def asking(self) -> float:
+        """Units of work for one value."""
+        if not self._listed:
+            return 1000 * self.patience
+        return _LOOK_UP * (1 if self._alone else self.size // self._clusters[-1].size)
 
     def atoms(self) -> list[Atom]:
         """All composed atoms, with every part's sure value and mass."""

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ball, lower_float, precision
 from tightrope.numerics.transforms.float_lines import UNIT, rounded
 
@@ -26,7 +27,9 @@ _BITS = 128
 _MOST_WORK = 1.5e7  # products
 _MOST_STEPS = 2e6  # so the errors of the powers stay far below 10⁻⁶
 _BATCH = 30_000  # products at a time
-_SHARES = (0.3, 0.08, 0.02, 0.005)  # of the goal, for the steps of the grid
+_SHARES = (0.3, 0.08, 0.02, 0.005, 0.001, 0.0002)  # of the goal, for the steps of the grid
+_FINE, _ROOM = 0.005, 0.05  # finer ones than that only for such a part of what a goal near 1 leaves
+_TRIAL, _UNITS = 60.0, 0.03  # of work, and for each product; a trial takes a tenth of them
 _LENGTHS = tuple(4**k for k in range(1, 12))
 _PIECE = 4  # a stretch is cut where y has grown so much
 _SLACK = 1 + 2.0**-30  # for sums of doubles that bound something
@@ -63,11 +66,13 @@ def stretch_bound(
             (math.ceil(float(end - low) * rate / (2 * share * goal)) + 1, rate, starts)
             for rate, starts in blocks
             for share in _SHARES
+            if share >= min(_FINE, _ROOM * (1 - goal))
         ]
         for steps, rate, starts in sorted(trials, key=lambda trial: trial[0]):
             if steps * len(weights) > work or steps > _MOST_STEPS:
                 return Ball(1)
             work -= steps * len(weights) / 10  # mostly a trial ends soon
+            effort.spend(_TRIAL + _UNITS * steps * len(weights) / 10, "a proof that nodes are low")
             off = Ball(rate) * ball((end - low) / steps) / 2 + (12 * steps + 4 * len(weights) + 40) * UNIT
             step, limit = (end - low) / steps, goal - float(off)
             turn, first = (np.exp(1j * (places * float(y))) for y in (step, low + step / 2))
@@ -76,6 +81,7 @@ def stretch_bound(
             with precision(_BITS):
                 turn, first = (_units(losses, y) for y in (step, low + step / 2))
             work -= steps * len(weights)
+            effort.spend(_TRIAL + _UNITS * steps * len(weights), "a proof that nodes are low")
             most = _largest(turn, first * weights, starts, steps, limit)
             if most < math.inf:
                 bound = bound.max((Ball(most) + off).upper())

@@ -82,6 +82,8 @@ class LaplaceTransform(ClosedTransform):
     M(s) = ½e^{sε₀} + ½e^{−(s+1)ε₀} + ½e^{−ε₀/2} sinh((s+½)ε₀)/(s+½), every term positive for real s.
     """
 
+    each = True
+
     def __init__(self, epsilon0: Fraction) -> None:
         self._reach = epsilon0
         self._float = float(epsilon0)

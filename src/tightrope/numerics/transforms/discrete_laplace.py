@@ -27,6 +27,8 @@ __all__ = ["DiscreteLaplaceTransform"]
 class DiscreteLaplaceTransform(ClosedTransform):
     """Scale b and a whole distance D ≥ 2."""
 
+    each = True
+
     def __init__(self, scale: Fraction, shift: int) -> None:
         self._scale, self._shift = scale, shift
         self._floats = near(scale), near(Fraction(shift))

@@ -44,6 +44,8 @@ _REACH = 9.5  # deviations that are listed: less than u/100 lies beyond
 class DiscreteNormalTransform(Transform):
     """Variance v > 0 and a whole shift D ≥ 1."""
 
+    each = True
+
     def __init__(self, variance: Fraction, shift: int) -> None:
         self._variance, self._shift = variance, shift
         self._float = near(variance)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from tightrope.numerics.transforms.settled_nodes import Quadrature
 from tightrope.numerics.transforms.transform import Transform
 
 if TYPE_CHECKING:
+    from tightrope.numerics.transforms.fine_powers import LossTerms
     from tightrope.numerics.transforms.float_lines import Integers
     from tightrope.numerics.transforms.transform import Complexes
 
@@ -27,9 +29,9 @@ _BITS = 128
 _LOW, _NEARLY = -40.0, 1.05  # ln of a size as small as rounding; |φ| is sought a little below the floor
 _MOST_MICROSECONDS, _MOST_PRODUCTS = 3e5, 3e8
 _DEAR = 50  # times as long a product takes by itself
-_FEW = 300  # nodes that balls do as quickly
+_FEW, _QUICK = 300, 2e4  # nodes that balls do as quickly, if they take no longer than that (microseconds)
 _ROUND = 1.5  # a number of 2 bits below it is not below what it is made of
-_UNITS, _RULE = 1.6, 1e4  # of work for each microsecond, and for a rule
+_UNITS, _RULE, _NODE = 1.6, 5e3, 20.0  # of work for each microsecond, for a rule, and for each of its nodes
 
 
 class FallingTransform(Transform):
@@ -52,6 +54,11 @@ class FallingTransform(Transform):
     ) -> FloatNodes | None:
         """Those with these numbers."""
         return falling_nodes(self, self.quick_rule(t), t, eta, indices, floor)
+
+    def terms_up_to(self, t: Fraction, end: Fraction) -> LossTerms | None:
+        """The quadrature."""
+        rule = self.quick_rule(t)
+        return None if rule is None else _kept_rule(self, rule, t, end)
 
     def node_cost(self, copies: int) -> float:  # noqa: ARG002
         """Hardly any: most nodes are low."""
@@ -95,16 +102,29 @@ def _near(
     indices: Integers,
 ) -> tuple[Complexes, Ball]:
     last = int(indices[-1])
-    if rule is not None and last > _FEW:
-        end = max(short(float(eta * last) * _ROUND, 2), eta * last)  # few ends, as rules are kept
-        effort.spend(_RULE, "a line of doubles")
-        chosen = recall.kept(transform, "rule", (t, end), lambda: rule(end))
+    work = math.inf
+    if rule is None or last <= _FEW:
+        with suppress(NotCertified):
+            work = transform.cost(float(t), float(eta), last, _BITS)
+    if rule is not None and not work < _QUICK:
+        chosen = _kept_rule(transform, rule, t, eta * last)
         if not len(chosen.shares) * min(last, _DEAR * len(indices)) < _MOST_PRODUCTS:
             raise NotCertified("a line of doubles", "it is too long")
         values, error = sums_at(chosen.shares, [loss * ball(eta) for loss in chosen.losses], indices)
         return values, error + chosen.error
-    work = transform.cost(float(t), float(eta), last, _BITS)
     if not work < _MOST_MICROSECONDS:
         raise NotCertified("a line of doubles", "it is too long")
     effort.spend(_UNITS * work, "a line of doubles")
     return as_doubles(recall.line(transform, t, eta, last)[1])[indices], 4 * UNIT
+
+
+def _kept_rule(
+    transform: Transform, rule: Callable[[Fraction], Quadrature], t: Fraction, end: Fraction
+) -> Quadrature:
+    """One that serves up to this end at least: few ends, as rules are kept."""
+    further = max(short(float(end) * _ROUND, 2), end)
+    effort.spend(_RULE, "a line of doubles")
+    with precision(_BITS):
+        chosen = recall.kept(transform, "rule", (t, further), lambda: rule(further))
+    effort.spend(_NODE * len(chosen.shares), "a line of doubles")
+    return chosen

@@ -94,6 +94,10 @@ class FiniteTransform(Transform):
             pairs = [(w / total, v.ball() * step) for w, v in zip(weights, self._values, strict=True)]
             return [sum((weight * unit(angle * k) for weight, angle in pairs), ComplexBall(0)) for k in indices]
 
+    def at_cost(self, t: Fraction, eta: Fraction, indices: Sequence[int]) -> float:  # noqa: ARG002
+        """A sine and a cosine for each value."""
+        return 2.0 * len(self._losses) * len(indices)
+
     def float_line(self, t: float, eta: float, count: int) -> tuple[float, Complexes]:
         """The same in floats."""
         import numpy as np

@@ -21,6 +21,7 @@ from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.glued_decay import best_angle, glued_decay, log_decays
 from tightrope.numerics.transforms.glued_far import FarGlued
 from tightrope.numerics.transforms.glued_rule import (
+    FURTHEST,
     Growth,
     even_nodes,
     float_nodes,
@@ -44,6 +45,7 @@ _STILL = Growth(Fraction(0))
 _FLOAT_NATS = 37.0
 _NATS, _DOUBLE_BITS = 38.0, 128  # for doubles
 _TOGETHER = 12  # so many tilts, and so many nats apart
+_ALONE, _BESIDE = 40.0, 9.0  # nats above all else, and deviations from the peak
 
 
 class GluedNormalTransform(Transform):
@@ -149,8 +151,16 @@ class GluedNormalTransform(Transform):
         return 120.0
 
     def log_floats(self, t: Floats | Sequence[float]) -> Floats:
-        """ln M(t) in floats, t of one size at a time."""
-        return self._in_groups(t, self._log_moments)
+        """ln M(t) in floats, t of one size at a time; where w^{t+1} has nothing but its peak at (t+1)μ, that alone."""
+        import numpy as np
+
+        at, mu = np.abs(np.asarray(t, dtype=np.float64) + 0.5) - 0.5, self._m
+        result = (at + 1) * (at * mu * mu / 2 + math.log(self._q))
+        steep = math.log(self._q) + mu * ((at + 1) * mu - _BESIDE) - mu * mu / 2 - np.log(at + 1)  # ln ρ/(t+1) beside it
+        others = ~((result > _ALONE) & (steep > _ALONE) & ((at + 1) * mu * mu < FURTHEST))
+        if others.any():
+            result[others] = self._in_groups(at[others], self._log_moments)
+        return result
 
     def _in_groups(self, t: Floats | Sequence[float], evaluate: Callable[[Floats], Floats]) -> Floats:
         """Few t at a time share their nodes, and none whose integrals are of very different size; ∞ out of reach."""

@@ -1,7 +1,7 @@
 """Gauss-Legendre panels for ∫_{μ/2}^∞ φ(z)(w^{s+1} + w^{−s}) dz, w = 1 − q + q·e^{μz−μ²/2}: nodes and a proved error.
 
 To the right of μ/2 the factor w is at least 1; it has no zero where |Im z| < π/μ. At depth d it obeys |w| ≤ w(x) and
-|w| ≥ cos(μd/2)·w(x), and arg w rises with x.
+|w| ≥ cos(μd/2)·w(x), and arg w rises with x; with the depth it rises and may fall again (``largest_turn``).
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball
 from tightrope.numerics.gauss import float_gauss, gauss, gauss_error
 from tightrope.numerics.moments.sampled_normal_bounds import quadratic_top
-from tightrope.numerics.transforms.sampled_rule import short, upper_tail_bound
+from tightrope.numerics.transforms.sampled_rule import largest_turn, short, upper_tail_bound
 
 if TYPE_CHECKING:
     from tightrope.numerics.transforms.transform import Floats
 
-__all__ = ["Growth", "Panel", "even_nodes", "float_nodes", "log_factor", "nodes", "panel_errors", "panels"]
+__all__ = ["FURTHEST", "Growth", "Panel", "even_nodes", "float_nodes", "log_factor", "nodes", "panel_errors", "panels"]
 
 _MOST_NODES, _MOST_PANELS = 6000, 400
 _RULES = (1, 8, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 256, 320, 384)  # few sizes, as they are kept
 _EVEN, _MOST_EVEN = 20, 60  # nodes of an even panel, and panels
-_FURTHEST = 3000.0  # (t + 1)μ² beyond which no proof may be possible
+FURTHEST = 3000.0  # (t + 1)μ² beyond which no proof may be possible
 _AWAY, _NOTHING = 13.0, 85.0  # deviations from a peak, and nats, beyond which nothing counts
 _PIECES = 4  # of a panel, in each of which ln w is bounded by its chord
 _WHAT = "a glued normal transform"
@@ -112,7 +112,8 @@ def _tried(
     most = (logs[:, :-1] + slopes * (peaks - ends[:, :-1]) - peaks**2 / 2).max(axis=1)
     second = np.minimum(left.clip(0), right) ** 2 / -2 - max(t, 0.0) * math.log(math.cos(min(wider, 3.1) / 2))
     far = np.exp(np.minimum(rise[:, -1], 300.0))
-    turn = np.arctan2(far * math.sin(angle), 1 - rate + far * math.cos(angle))
+    steepest = np.minimum(angle, np.arccos(np.maximum(far / (rate - 1), -1.0)))
+    turn = np.arctan2(far * np.sin(steepest), 1 - rate + far * np.cos(steepest))
     need = np.logaddexp(most, second) + depth * depth / 2 + factor * turn + nats + math.log(half) + 2
     counts = np.maximum(np.ceil(need / (2 * math.log(share + math.sqrt(1 + share * share)))) + 1, 1)
     if not counts.max() <= _RULES[-1]:
@@ -167,7 +168,7 @@ def even_nodes(
     import numpy as np
 
     least, t = tilts
-    if (t + 1) * mu * mu > _FURTHEST:
+    if (t + 1) * mu * mu > FURTHEST:
         return None
     begin, end = mu / 2, _end(mu, rate, t, nats, log_size)
     steep = min(1.2, 2 / mu, 32 / ((t + 1) * mu))
@@ -222,7 +223,7 @@ def panel_errors(mu: Ball, q: Ball, t: Fraction, growth: Growth, chosen: tuple[P
         else:  # w^{−t} ≤ 1 + w^{t+1}
             other += most
         far = (q.log() + mu * right - mu * mu / 2).exp()
-        turn = Ball.atan2(far * angle.sin(), 1 - q + far * angle.cos())
+        turn = largest_turn(1 - q, far, angle)
         size = (most + other) * (d * d / 2 + factor * turn).exp()
         total += gauss_error(size * half * scale, rho, panel.number) if panel.number > 1 else _crude(size, half, scale)
     return total + _beyond(mu, q, t, growth, chosen)

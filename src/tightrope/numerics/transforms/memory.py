@@ -67,6 +67,16 @@ def log_decay_floats(transform: Transform, t: float, y: Floats) -> Floats:
     return _recalled(transform, ("log decay", t, _key(y)), _NUMBERS, lambda: transform.log_decay_floats(t, y))
 
 
+def bent_decay(transform: Transform, t: Fraction, y: Fraction) -> Ball:
+    """The sharper bound beyond y."""
+    return _recalled(transform, ("bent", t, y, ctx.prec), _NUMBERS, lambda: transform.bent_decay(t, y))
+
+
+def log_bent_decay_floats(transform: Transform, t: float, y: Floats) -> Floats:
+    """About its logarithm in floats; not to be changed."""
+    return _recalled(transform, ("log bent", t, _key(y)), _NUMBERS, lambda: transform.log_bent_decay_floats(t, y))
+
+
 def kept(transform: Transform, name: str, key: tuple[Hashable, ...], find: Callable[[], Found]) -> Found:
     """Anything long that a transform finds for itself: a pure function of the key."""
     return _recalled(transform, (name, *key), _LINES, find)

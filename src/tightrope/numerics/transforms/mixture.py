@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from tightrope.numerics.transforms.screened_sums import Terms, screened_sums
 from tightrope.numerics.transforms.transform import Transform
 
 if TYPE_CHECKING:
+    from tightrope.numerics.transforms.fine_powers import LossTerms
     from tightrope.numerics.transforms.transform import Complexes, Floats
 
 __all__ = ["MixtureTransform"]
@@ -61,7 +62,7 @@ class MixtureTransform(Transform):
         with precision(ctx.prec + _GUARD):
             total = self._rest()
             for share, part in self._parts:
-                total += share.ball() * part.log_real(t).exp()
+                total += share.ball() * recall.log_real(part, t).exp()
             return total.log()
 
     def log_floats(self, t: Floats | Sequence[float]) -> Floats:
@@ -126,13 +127,20 @@ class MixtureTransform(Transform):
         """The parts' sums in one."""
         if self._parts[0][1].terms_of(t) is None:
             return None
-        return recall.kept(self, "terms", (t,), lambda: self._terms_of(t))
+        return recall.kept(self, "terms", (t,), lambda: self._mixed(t, lambda part: part.terms_of(t)))
 
-    def _terms_of(self, t: Fraction) -> Terms | None:
+    def terms_up_to(self, t: Fraction, end: Fraction) -> LossTerms | None:
+        """Likewise."""
+        known = self.terms_of(t)
+        if known is not None:
+            return known
+        return recall.kept(self, "rule", (t, end), lambda: self._mixed(t, lambda part: part.terms_up_to(t, end)))
+
+    def _mixed(self, t: Fraction, terms_of: Callable[[Transform], LossTerms | None]) -> Terms | None:
         weights, rest = self._tilted(t)
         shares, losses, error = [rest], [Ball(0)], Ball(0)
         for weight, (_, part) in zip(weights, self._parts, strict=True):
-            terms = part.terms_of(t)
+            terms = terms_of(part)
             if terms is None:
                 return None
             with precision(_DOUBLE_BITS):
@@ -158,6 +166,10 @@ class MixtureTransform(Transform):
                 weight = share.ball() * part.log_real(t).exp() * size
                 values = [old + one * weight for old, one in zip(values, part.at(t, eta, indices), strict=True)]
             return values
+
+    def at_cost(self, t: Fraction, eta: Fraction, indices: Sequence[int]) -> float:
+        """That of the parts."""
+        return sum(part.at_cost(t, eta, indices) for _, part in self._parts)
 
     def _log_weights(self, t: float) -> list[float]:
         """About ln of the parts' shares in M(t)."""
@@ -185,8 +197,8 @@ class MixtureTransform(Transform):
                     bound = part.decay(t, y)
                 except NotCertified:
                     bound = Ball(1)
-                total += share.ball() * part.log_real(t).exp() * bound
-            return (total * (-self.log_real(t)).exp()).upper().min(Ball(1))
+                total += share.ball() * recall.log_real(part, t).exp() * bound
+            return (total * (-recall.log_real(self, t)).exp()).upper().min(Ball(1))
 
     def log_decay_floats(self, t: float, y: Floats) -> Floats:
         """The same in floats."""

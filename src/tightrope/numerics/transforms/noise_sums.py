@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from flint import ctx
 
-from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
 from tightrope.numerics.transforms.screened_sums import Terms, screened_sums
 from tightrope.numerics.transforms.transform import Transform, log_phases, power_sums, unit
@@ -55,16 +54,18 @@ class NoiseSumTransform(Transform):
 
     def at(self, t: Fraction, eta: Fraction, indices: Sequence[int]) -> list[ComplexBall]:
         """The sum at each; all at once where they are dense."""
-        dense = max(indices, default=0) < _DENSE * len(indices)
-        work = self.cost(float(t), float(eta), max(indices, default=0), int(ctx.prec))
-        effort.spend(work if dense else _DEAR * work * len(indices) / (1 + max(indices)), "nodes in balls")
-        if dense:
+        if _dense(indices):
             return super().at(t, eta, indices)
         with precision(ctx.prec + 40):
             weights, angles, off = self._shares(t, eta)
             pairs = list(zip(weights, angles, strict=True))
             wide = ComplexBall(off, off)
             return [sum((w * unit(a * k) for w, a in pairs), wide) if k else ComplexBall(1) for k in indices]
+
+    def at_cost(self, t: Fraction, eta: Fraction, indices: Sequence[int]) -> float:
+        """About how many microseconds that takes."""
+        work = super().at_cost(t, eta, indices)
+        return work if _dense(indices) else _DEAR * work * len(indices) / (1 + max(indices))
 
     def float_nodes(self, t: Fraction, eta: Fraction, count: int, floor: Ball) -> FloatNodes | None:
         """As products of two matrices."""
@@ -80,3 +81,7 @@ class NoiseSumTransform(Transform):
         """The same in floats."""
         shares, losses = self.float_shares(t)
         return float(self.log_floats([t])[0]), log_phases(shares, losses, eta, count)
+
+
+def _dense(indices: Sequence[int]) -> bool:
+    return max(indices, default=0) < _DENSE * len(indices)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
@@ -16,9 +17,12 @@ from flint import ctx
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
 from tightrope.numerics.real import Real
+from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.falling_nodes import FallingTransform
 from tightrope.numerics.transforms.replace_decay import log_decay, replace_decay, shifted_angle
+from tightrope.numerics.transforms.replace_panels import replace_panels, replace_quadrature
 from tightrope.numerics.transforms.replace_rule import log_factors, replace_alias, replace_rule, replace_tails
+from tightrope.numerics.transforms.sampled_rule import Rule
 from tightrope.numerics.transforms.settled_nodes import Quadrature
 from tightrope.numerics.transforms.transform import log_phases, power_sums
 
@@ -29,11 +33,15 @@ if TYPE_CHECKING:
 __all__ = ["ReplaceSampledNormalTransform"]
 
 _GUARD = 40
-_NATS = 40.0  # accuracy of doubles
+_NATS = 42.0  # accuracy of doubles, and of their powers
+_FEW = 300  # nodes of a rule for doubles
+_TOGETHER = 2.0  # ratio of the tilts that share a rule
 
 
 class ReplaceSampledNormalTransform(FallingTransform):
     """N(0,1) mixed with N(c,1) at rate 0 < q < 1, against the mixture with N(−c,1)."""
+
+    tilt_cost = 20.0
 
     def __init__(self, c: Real, rate: Fraction) -> None:
         if not 0 < rate < 1:
@@ -53,38 +61,43 @@ class ReplaceSampledNormalTransform(FallingTransform):
         return self.line(t, Fraction(0), 0)[0] if t not in (0, -1) else Ball(0)
 
     def log_floats(self, t: Floats | Sequence[float]) -> Floats:
-        """ln M(t) in floats."""
+        """ln M(t) in floats, tilts of about one size at a time."""
         import numpy as np
 
         c, rate = self._floats
         at = np.abs(np.asarray(t, dtype=np.float64) + 0.5) - 0.5
-        smallness = min(60.0, max(0.0, -2 * math.log(rate * min(c, 1.0))))
+        nats = 34.0 + min(60.0, max(0.0, -2 * math.log(rate * min(c, 1.0))))
+        order = np.argsort(at)
         result = np.empty_like(at)
         with np.errstate(all="ignore"):
-            for i, one in enumerate(at):
-                result[i] = self._grid(float(one), 0.0, 34.0 + smallness)[0]
+            while len(order):
+                some = order[at[order] + 1 <= (at[order[0]] + 1) * _TOGETHER]
+                result[some] = self._grid(at[some], 0.0, nats)[0]
+                order = order[len(some) :]
         return result
 
-    def _grid(self, t: float, y: float, nats: float) -> tuple[float, Floats, Floats]:
-        """ln M(t), the shares of the nodes in it, and their losses: floats."""
+    def _grid(self, t: Floats, y: float, nats: float) -> tuple[Floats, Floats, Floats]:
+        """ln M at these t, the last of which is the largest, the shares of the nodes in the last, and their losses: in
+        floats, on one rule."""
         import numpy as np
 
         c, rate = self._floats
-        chosen = replace_rule(c, rate, t, y, nats)
+        chosen = replace_rule(c, rate, float(t[-1]), y, nats)
         h = float(chosen.step)
         x = h * np.arange(chosen.first, chosen.last + 1)
         ups, downs = (rate * np.expm1(np.minimum(c * side - c * c / 2, 600.0)) for side in (x, -x))
         first, second = np.log1p(ups), np.log1p(downs)
-        exponents = (t + 1) * first - t * second
-        logs = x * x / -2 + exponents
-        top = float(logs.max())
-        shares = np.exp(logs - top)
-        total = float(shares.sum())
-        log = top + math.log(total * h) - math.log(2 * math.pi) / 2
-        if abs(log) < 0.5 and float(exponents.max()) < 300:
-            density = np.exp(x * x / -2) * (h / math.sqrt(2 * math.pi))
-            log = math.log1p(float(density @ (np.expm1(exponents) - (t + 1) * ups + t * downs)))
-        return log, shares / total, first - second
+        exponents = first + np.multiply.outer(t, first - second)
+        logs = exponents + x * x / -2
+        tops = logs.max(axis=1)
+        shares = np.exp(logs - tops[:, None])
+        totals = shares.sum(axis=1)
+        result = tops + np.log(totals * h) - math.log(2 * math.pi) / 2
+        near = (np.abs(result) < 0.5) & (exponents.max(axis=1) < 300)
+        if near.any():
+            density, some = np.exp(x * x / -2) * (h / math.sqrt(2 * math.pi)), t[near, None]
+            result[near] = np.log1p((np.expm1(exponents[near]) - (some + 1) * ups + some * downs) @ density)
+        return result, shares[-1] / totals[-1], first - second
 
     def line(self, t: Fraction, eta: Fraction, count: int) -> tuple[Ball, list[ComplexBall]]:
         """The trapezoidal rule in x, one for all nodes."""
@@ -120,16 +133,32 @@ class ReplaceSampledNormalTransform(FallingTransform):
         return weights, losses, value, between(-error, error)
 
     def quadrature(self, t: Fraction, end: Fraction) -> Quadrature:
-        """φ at all |y| up to the end, for doubles; t ≥ −½."""
+        """φ at all |y| up to the end, for doubles, t ≥ −½: by the rule of ``line``, or by panels where it is long."""
+        chosen: Rule | None = None
+        with suppress(NotCertified):
+            chosen = replace_rule(*self._floats, float(t), float(end), _NATS)
+        if chosen is None or chosen.last - chosen.first > _FEW:
+            try:
+                log_size = float(self.log_floats([float(t)])[0])
+                panels = replace_panels(*self._floats, float(t), float(end), _NATS, log_size)
+            except NotCertified:
+                if chosen is None:
+                    raise
+            else:
+                if chosen is None or sum(panel.number for panel in panels) < chosen.last - chosen.first:
+                    log = recall.log_real(self, t)
+                    return replace_quadrature(abs(self._c.ball()), self._rate, t, end, panels, log)
         weights, losses, value, off = self._terms(t, end, _NATS)
         shares = [weight / value.mid() for weight in weights]
         return Quadrature(shares, losses, (2 * (off.abs_upper() + value.rad()) / value).upper())
 
     def float_line(self, t: float, eta: float, count: int) -> tuple[float, Complexes]:
         """The same in floats."""
+        import numpy as np
+
         smallness = max(0.0, -2 * math.log(self._floats[1] * min(self._floats[0], 1.0)))
-        log, shares, losses = self._grid(t, eta * count, 36.0 + min(smallness, 60.0))
-        return log, log_phases(shares, losses, eta, count)
+        logs, shares, losses = self._grid(np.array([t]), eta * count, 36.0 + min(smallness, 60.0))
+        return float(logs[0]), log_phases(shares, losses, eta, count)
 
     def decay(self, t: Fraction, y: Fraction) -> Ball:
         """The integral with its path shifted by iθ/c (``transforms_replace_decay``)."""

@@ -20,6 +20,7 @@ from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
 from tightrope.numerics.moments.sampled_normal import log_power_mean
 from tightrope.numerics.moments.sampled_normal_floats import window
 from tightrope.numerics.real import Real
+from tightrope.numerics.transforms.bent_decay import bent_decay, log_bent_decay
 from tightrope.numerics.transforms.falling_nodes import FallingTransform
 from tightrope.numerics.transforms.sampled_decay import decay_bound, log_decay, shifted_angle
 from tightrope.numerics.transforms.sampled_floats import quick_log_means
@@ -36,6 +37,7 @@ __all__ = ["SampledNormalTransform"]
 _GUARD = 28
 _NATS = 40.0  # accuracy of doubles
 _FEW = 400  # nodes of a rule for doubles
+_FLAT = 0.2  # μ below which w hardly varies, and a path need not bend
 _CHEAP = 300.0  # nodes that are so few that nobody need look for fewer
 
 
@@ -166,16 +168,31 @@ class SampledNormalTransform(FallingTransform):
         return log, log_phases(shares / total, -logs if self._adding else logs, eta, count)
 
     def decay(self, t: Fraction, y: Fraction) -> Ball:
-        """The integral with its path shifted by iθ/μ (``transforms_sampled_decay``)."""
+        """The integral with its path shifted by iθ/μ (``sampled_decay``)."""
         power = self._power(t)
         theta = shifted_angle(*self._floats, float(power), float(y))
+        return decay_bound(self._mu, self._rate, power, y, theta, self._log_known(t))
+
+    def _log_known(self, t: Fraction) -> Ball:
         known = self._known
-        log = known[2] if known is not None and known[0] == t and known[1] >= ctx.prec else self.log_real(t)
-        return decay_bound(self._mu, self._rate, power, y, theta, log)
+        return known[2] if known is not None and known[0] == t and known[1] >= ctx.prec else self.log_real(t)
 
     def log_decay_floats(self, t: float, y: Floats) -> Floats:
         """The same in floats."""
         return log_decay(*self._floats, -t if self._adding else t + 1, y)
+
+    @property
+    def bends(self) -> bool:
+        """When removing, unless μ is so small that w hardly varies."""
+        return not self._adding and self._floats[0] > _FLAT
+
+    def bent_decay(self, t: Fraction, y: Fraction) -> Ball:
+        """The integral on a path that bends (``bent_decay``)."""
+        return bent_decay(self._mu, self._rate, self._power(t), y, self._log_known(t))
+
+    def log_bent_decay_floats(self, t: float, y: Floats) -> Floats:
+        """The same in floats."""
+        return log_bent_decay(*self._floats, t + 1, y)
 
     def quick_rule(self, t: Fraction) -> Callable[[Fraction], Quadrature] | None:
         """That of ``line``, in doubles, or panels."""

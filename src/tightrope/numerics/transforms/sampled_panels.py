@@ -2,7 +2,7 @@
 
 A trapezoidal rule needs a strip, in which w^{iy} grows like e^{y·arg w} with arg w up to the strip's angle far to the
 right. A panel needs an ellipse around itself only. On one from x₁ to x₂ with half height d, μd < π: |w| ≤ w(x₂) and
-|w| ≥ cos(μd/2)·w(x₁), |φ(z)| ≤ φ(x)e^{d²/2}, and |arg w| is at most what it is at x₂ + id.
+|w| ≥ cos(μd/2)·w(x₁), |φ(z)| ≤ φ(x)e^{d²/2}, and |arg w| is at most the ``largest_turn`` at x₂.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from fractions import Fraction
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball
 from tightrope.numerics.gauss import gauss, gauss_error
-from tightrope.numerics.transforms.sampled_rule import Rule, short, tails
+from tightrope.numerics.transforms.sampled_rule import Rule, largest_turn, short, tails
 from tightrope.numerics.transforms.settled_nodes import Quadrature
 
 __all__ = ["panel_quadrature"]
@@ -64,7 +64,8 @@ def _size(mu: float, q: float, power: float, y: float, numbers: range, depth: fl
         left, right = i * _LENGTH - over, (i + 1) * _LENGTH + over
         near = 0.0 if left < 0 < right else min(abs(left), abs(right))
         rises = [q * math.exp(min(mu * z - mu * mu / 2, 600.0)) for z in (left, right)]
-        turn = math.atan2(rises[1] * math.sin(mu * depth), 1 - q + rises[1] * math.cos(mu * depth))
+        angle = min(mu * depth, math.acos(max(rises[1] / (q - 1), -1.0)))
+        turn = math.atan2(rises[1] * math.sin(angle), 1 - q + rises[1] * math.cos(angle))
         grown = power * math.log1p(rises[1] - q) if power >= 0 else power * math.log1p(rises[0] - q)
         grown += 0 if power >= 0 else power * math.log(math.cos(mu * depth / 2))
         most = max(most, depth * depth / 2 - near * near / 2 + grown - log + y * turn)
@@ -84,7 +85,7 @@ def _error(
     left, right = middle - reach, middle + reach
     near = Ball(0).max(left).max(-right)
     rise, fall = (q * (mu * z - mu * mu / 2).exp() for z in (right, left))
-    turn = Ball.atan2(rise * angle.sin(), 1 - q + rise * angle.cos())
+    turn = largest_turn(1 - q, rise, angle)
     grown = ball(power) * ((rise - q).log1p() if power >= 0 else (fall - q).log1p() + (angle / 2).cos().log())
     most = (depth * depth / 2 - near * near / 2 + grown + y * turn - log).exp()
     return half / (2 * Ball.pi()).sqrt() * gauss_error(most, rho, size)

@@ -9,7 +9,7 @@ from fractions import Fraction
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ComplexBall, ball
 
-__all__ = ["Rule", "right_end", "rule", "tails", "upper_tail_bound", "short", "turning"]
+__all__ = ["Rule", "largest_turn", "right_end", "rule", "tails", "upper_tail_bound", "short", "turning"]
 
 _MOST_NODES = 20_000
 _LITTLE = 2.0  # nats that a strip may cost before a split is looked for
@@ -146,3 +146,13 @@ def tails(mu: Ball, q: Ball, power: Fraction, chosen: Rule, log_left: Ball, log_
 def upper_tail_bound(x: Ball) -> Ball:
     """An upper bound of Pr[z > x], for x ≥ 0."""
     return (x * x / -2).exp() / 2
+
+
+def largest_turn(rest: Ball, rise: Ball, angle: Ball) -> Ball:
+    """A bound of arg(rest + rise·e^{iα}) for all 0 ≤ α ≤ angle < π, and for all smaller ``rise``, both positive.
+
+    It rises with α as long as cos α ≥ −rise/rest; its largest value is then arcsin(rise/rest).
+    """
+    if angle <= Ball.pi() / 2 or rise >= rest or rest * angle.cos() >= -rise:
+        return Ball.atan2(rise * angle.sin(), rest + rise * angle.cos())
+    return (rise / rest).asin() if rise < rest else angle

@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from tightrope.errors import NotCertified
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ball, precision
 from tightrope.numerics.transforms.block_sums import near_bound, stretch_bound
 from tightrope.numerics.transforms.float_lines import UNIT, FloatNodes, above, as_doubles, exponential_sums
@@ -30,7 +31,7 @@ _MORE = (1.0, 1.2, 1.5, 2.0, 3.0)  # times the nodes that seem enough, where tho
 _MOST_NODES = 4000
 _SEVERAL = -1  # a floor that some fifty copies have
 _FEW = 300  # nodes that are sums of balls, whose error is that of rounding
-_MOST_SCANNED = 2e6  # products
+_MOST_SCANNED, _SCAN = 2e6, 0.025  # products, and units of work for each
 
 
 @dataclass(frozen=True)
@@ -113,6 +114,7 @@ def _last(chosen: Quadrature, far: float, eta: Fraction, count: int, limit: floa
     spread = math.sqrt(max(float(shares @ losses**2 - (shares @ losses) ** 2), 1e-300))
     step = max(float(eta), min(0.1 / spread, far / 8))
     places = np.arange(1, min(math.ceil(far / step), int(_MOST_SCANNED / len(losses))) + 1) * step
+    effort.spend(_SCAN * len(places) * len(losses), "a search for nodes that are low")
     sizes = np.abs(np.exp(1j * np.multiply.outer(places, losses)) @ shares)
     high = np.nonzero(sizes > math.exp(limit))[0]
     last = math.ceil((float(places[high[-1]]) if len(high) else 0.0) / float(eta) + step / float(eta)) + 1

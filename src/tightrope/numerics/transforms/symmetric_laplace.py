@@ -73,7 +73,7 @@ class SymmetricLaplaceTransform(Transform):
         half, middle, best = (e0 - low) / 2, (e0 + low) / 2, (most * 10, 1.5)
         for k in range(15):
             v = math.pi / 2 * 0.99 * 0.8**k  # the ellipse's lesser half axis
-            rho = v / half + math.sqrt(1 + (v / half) ** 2)
+            rho = v / half + math.hypot(1.0, v / half)
             major = half * (rho + 1 / rho) / 2
             turn = min(v, q * math.exp(min(middle + major, 300.0)) * math.sin(v) / (1 - q))
             above = (t + 1) * (math.log1p(q * math.expm1(middle + major)) - math.log1p(q * math.expm1(low)))
@@ -127,11 +127,17 @@ class SymmetricLaplaceTransform(Transform):
         log = recall.log_real(self, t)
         return FarSymmetric(self._reach, self._rate, t, self._low, log, self._atom() * (-log).exp())
 
+    def terms_up_to(self, t: Fraction, end: Fraction) -> Quadrature | None:
+        """The rule of ``line``; NotCertified where it has too many nodes."""
+        if t < 0:
+            return None
+        with precision(_DOUBLE_BITS):
+            return self._kept_quadrature(t, end)
+
     def _kept_quadrature(self, t: Fraction, end: Fraction) -> Quadrature:
         return recall.kept(self, "rule", (t, end), lambda: self._quadrature(t, end))
 
     def _quadrature(self, t: Fraction, end: Fraction) -> Quadrature:
-        """φ at all |y| up to the end."""
         number, rho = self._number(float(t), float(end), _NATS, _MOST_FAR)
         masses, losses = self._half(number)
         power, log = ball(t), -recall.log_real(self, t)

@@ -6,9 +6,10 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from flint import acb_mat
+from flint import arb_mat, ctx
 
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ComplexBall
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from tightrope.numerics.transforms.fine_powers import LossTerms
     from tightrope.numerics.transforms.float_lines import FloatNodes, Integers
     from tightrope.numerics.transforms.screened_sums import Terms
 
@@ -36,6 +38,8 @@ class Transform(ABC):
     tilt_cost = 1.0  # about how many microseconds ``log_floats`` takes for a tilt
 
     sparse = False  # whether few ``float_nodes`` are quicker than all of them
+
+    each = False  # whether ``at`` takes each node by itself
 
     def infinite(self) -> Ball:
         """P[L = ∞]."""
@@ -73,6 +77,10 @@ class Transform(ABC):
         """φ at t + iy for all y as a sum over losses; None if it is none."""
         return None
 
+    def terms_up_to(self, t: Fraction, end: Fraction) -> LossTerms | None:  # noqa: ARG002
+        """φ at t + iy for all |y| ≤ end as a sum over losses; None if that is not known."""
+        return self.terms_of(t)
+
     def few_nodes(
         self, t: Fraction, eta: Fraction, indices: Integers, floor: Ball, count: int
     ) -> FloatNodes | None:
@@ -91,6 +99,12 @@ class Transform(ABC):
         phi = self.nodes(t, eta, max(indices, default=0))
         return [phi[k] for k in indices]
 
+    def at_cost(self, t: Fraction, eta: Fraction, indices: Sequence[int]) -> float:
+        """About how many microseconds ``at`` takes: as ``line`` up to the last of them, or for as many if each is taken
+        by itself."""
+        number = len(indices) if self.each else max(indices, default=0)
+        return self.cost(float(t), float(eta), number, int(ctx.prec))
+
     @abstractmethod
     def float_line(self, t: float, eta: float, count: int) -> tuple[float, Complexes]:
         """ln M(t) and ln φ_k, k = 0 … count, in floats: logarithms, so that 10¹² copies lose nothing."""
@@ -102,6 +116,19 @@ class Transform(ABC):
     def log_decay_floats(self, t: float, y: Floats) -> Floats:  # noqa: ARG002
         """About the logarithm of ``decay`` at many y."""
         return y * 0.0
+
+    @property
+    def bends(self) -> bool:
+        """Whether there is a sharper and dearer bound than ``decay``."""
+        return False
+
+    def bent_decay(self, t: Fraction, y: Fraction) -> Ball:
+        """Such a bound of |M(t+iy')|/M(t) for ALL y' ≥ y."""
+        return self.decay(t, y)
+
+    def log_bent_decay_floats(self, t: float, y: Floats) -> Floats:
+        """About its logarithm at many y."""
+        return self.log_decay_floats(t, y)
 
     @abstractmethod
     def largest(self) -> Ball | None:
@@ -135,16 +162,25 @@ class ClosedTransform(Transform):
 
 
 def power_sums(weights: Sequence[Ball], angles: Sequence[Ball], count: int) -> list[ComplexBall]:
-    """Σ_j weight_j e^{ik·angle_j} for k = 0 … count: k = giant·size + baby, one matrix product."""
+    """Σ_j weight_j e^{ik·angle_j} for k = 0 … count: k = giant·width ± baby, products of real matrices."""
     if count == 0:
         return [ComplexBall(sum(weights, Ball(0)))]
-    size = max(1, math.isqrt(count + 1))
-    giants = -(-(count + 1) // size)
-    babies = [turned_powers(angle, size, None) for angle in angles]
-    steps = [turned_powers(angle * size, giants, weight) for angle, weight in zip(angles, weights, strict=True)]
-    left = acb_mat(giants, len(steps), [steps[j][i] for i in range(giants) for j in range(len(steps))])
-    right = acb_mat(len(babies), size, [turn for row in babies for turn in row])
-    return (left * right).entries()[: count + 1]
+    most = math.isqrt(-(-count // 2))  # of the babies; both signs share their turns
+    width = 2 * most + 1
+    giants = 1 + -(-(count - most) // width)
+    babies = [turned_powers(angle, most + 1, None) for angle in angles]
+    steps = [turned_powers(angle * width, giants, weight) for angle, weight in zip(angles, weights, strict=True)]
+    cos = arb_mat(len(babies), most + 1, [turn.real for row in babies for turn in row])
+    sin = arb_mat(len(babies), most + 1, [turn.imag for row in babies for turn in row])
+    real = arb_mat(giants, len(steps), [row[i].real for i in range(giants) for row in steps])
+    imag = arb_mat(giants, len(steps), [row[i].imag for i in range(giants) for row in steps])
+    products = zip(*((a * b).entries() for a, b in ((real, cos), (imag, sin), (imag, cos), (real, sin))), strict=True)
+    sums: list[ComplexBall] = []
+    for _ in range(giants):
+        row = list(islice(products, most + 1))
+        sums += [ComplexBall(a + b, c - d) for a, b, c, d in row[:0:-1]]  # giant − baby
+        sums += [ComplexBall(a - b, c + d) for a, b, c, d in row]
+    return sums[most : most + count + 1]
 
 
 def turned_powers(angle: Ball, number: int, weight: Ball | None) -> list[ComplexBall]:
@@ -169,18 +205,33 @@ def unit(angle: Ball) -> ComplexBall:
 
 
 def log_phases(shares: Floats, losses: Floats, eta: float, count: int) -> Complexes:
-    """ln Σ_j share_j e^{ikη·loss_j} for k = 0 … count; shares sum to 1. Centred, so that it is good near 0."""
+    """ln Σ_j share_j e^{ikη·loss_j} for k = 0 … count; shares sum to 1. Centred, so that it is good near 0.
+
+    k = giant·size + baby; cos − 1 and sin − angle of a sum of two angles are sums of terms that do not cancel.
+    """
     import numpy as np
 
     mean = float(shares @ losses)
-    y = eta * np.arange(count + 1)
-    angles = np.multiply.outer(y, losses - mean)
-    half = np.sin(angles / 2)
-    fall = -2 * ((half * half) @ shares)
-    turn = (np.sin(angles) - angles) @ shares + y * float(shares @ (losses - mean))
-    size = np.log1p(np.maximum(fall * (2 + fall) + turn * turn, -1 + 1e-16)) / 2
-    result: Complexes = size + 1j * (np.arctan2(turn, 1 + fall) + y * mean)
+    size = math.isqrt(count + 1)
+    cos_b, sin_b, bent_b = _small_turns(np.multiply.outer(eta * np.arange(size), losses - mean))
+    giants = eta * size * np.arange(-(-(count + 1) // size))
+    cos_g, sin_g, bent_g = _small_turns(np.multiply.outer(giants, losses - mean))
+    cos, sin = cos_b * shares, sin_b * shares
+    fall = np.add.outer(cos_g @ shares, cos.sum(axis=1)) + cos_g @ cos.T - sin_g @ sin.T
+    turn = np.add.outer(bent_g @ shares, bent_b @ shares) + sin_g @ cos.T + cos_g @ sin.T
+    y, fall = eta * np.arange(count + 1), fall.ravel()[: count + 1]
+    turn = turn.ravel()[: count + 1] + y * float(shares @ (losses - mean))
+    size_log = np.log1p(np.maximum(fall * (2 + fall) + turn * turn, -1 + 1e-16)) / 2
+    result: Complexes = size_log + 1j * (np.arctan2(turn, 1 + fall) + y * mean)
     return result
+
+
+def _small_turns(angles: Floats) -> tuple[Floats, Floats, Floats]:
+    """cos − 1, sin and sin − angle."""
+    import numpy as np
+
+    half, sin = np.sin(angles / 2), np.sin(angles)
+    return -2 * half * half, sin, sin - angles
 
 
 def whole_power(phi: ComplexBall, copies: int) -> ComplexBall:

@@ -25,6 +25,8 @@ class UnequalTransform(ClosedTransform):
     M(s) = (s₂/s₁)^s · s₂·v^{−½} · e^{s(s+1)(m₁−m₂)²/2v}.
     """
 
+    each = True
+
     def __init__(self, m1: Fraction, s1: Fraction, m2: Fraction, s2: Fraction) -> None:
         self._first, self._second, self._square = s1, s2, (m1 - m2) ** 2
         self._slope = s2**2 - s1**2

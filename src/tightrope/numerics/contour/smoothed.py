@@ -1,0 +1,228 @@
+"""The sum of independent losses, atoms among them, some of them rare and large: plans for ``smoothed_proof``.
+
+Rare large losses outgrow all others beyond some tilt, so that no saddle is reached, and the terms of every contour
+exceed the call by many nats. All searches are on proved values: doubles would drown.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from tightrope.errors import NotCertified
+from tightrope.numerics import effort
+from tightrope.numerics.balls import Ball, between, precision
+from tightrope.numerics.contour.floats import searching
+from tightrope.numerics.contour.loss_sum import LossSum
+from tightrope.numerics.contour.smoothed_proof import SmoothedProof, SmoothPlan
+from tightrope.numerics.transforms import memory as recall
+from tightrope.numerics.transforms.low_stretches import LowPart, low_parts, near_end
+from tightrope.numerics.transforms.sampled_rule import short
+from tightrope.numerics.transforms.transform import Transform
+
+__all__ = ["SmoothPlan", "SmoothedSum"]
+
+_KEPT = 4
+_TILTS = (0.8, 0.4, 0.2, 0.1)  # of the saddle
+_ROUGH = 1e-2
+_COARSER = (1, 30, 1000)  # accuracies that are tried in turn
+_FURTHER = (1.04, 1.15, 1.3, 1.5, 2.0, 3.0, 4.5, 7.0, 10.0)  # last nodes, of those of a normal loss
+_ROOM = 1.1  # |φ| is to be a little below what is asked
+_MORE = (1.0, 1.5)  # times as many nodes, where those seen are not enough
+_PLACES = 60
+_MOST_NODES = 4000
+_UNITS, _LOW_WORK = 1.3, 1e4  # of work for each microsecond of the transforms, and to see how far nodes are not low
+_PLANS, _STEPS = 10, 10
+_BELOW = (3.0, 12.0, 25.0, 40.0, 60.0)  # nats by which a call may be below Chernoff's bound
+_CLOSE, _APART = 1e-3, 0.1  # ln of the call so near to its target ends a search; and what all plans agree on
+_BEFORE, _NEAR, _OUTGROWN = 0.85, 0.02, 4.0  # a tilt so much below the saddle should have about the same curvature
+_LOW_NATS = 40.0
+_SEEN = 4  # bits of a ball whose middle is worth something
+_WHAT = "a smoothed contour"
+
+
+class SmoothedSum(LossSum):
+    """The call of a sum of independent losses by contour integrals of functions that enclose it."""
+
+    def __init__(self, parts: Sequence[tuple[Transform, int]]) -> None:
+        super().__init__(parts)
+        self._proofs: dict[SmoothPlan, SmoothedProof] = {}
+
+    @searching
+    def root(self, log_target: float) -> tuple[float, float]:
+        """About the x with ln call(x) = log_target, and the slope of that logarithm there."""
+        log_target = self._for_finite(log_target)
+        if log_target == -math.inf:
+            return math.inf, 0.0
+        if log_target >= self._saddles.log_mass:
+            return -math.inf, 0.0
+        deviation = self._deviation()
+        score = math.sqrt(max(-2 * log_target, 1.0))
+        x, slope, low, high = deviation * (deviation / 2 + score), -score / deviation, 0.0, math.inf
+        for _ in range(_PLANS):
+            plan, made = self._proved(x, log_target, -slope, _ROUGH), x
+            reach = max(deviation, math.pi / 4 / float(plan.eta))
+            for _ in range(_STEPS):
+                found = self._log_slope(x, plan)
+                if found is None:  # the call drowns where it is small
+                    high = min(high, x)
+                    x = (low + high) / 2 if low > 0 else x - deviation / 4
+                    break
+                gap, slope = found[0] - log_target, found[1]
+                if abs(gap) > _APART:
+                    low, high = (max(low, x), high) if gap > 0 else (low, min(high, x))
+                following = min(x - gap / slope, made + 4 * reach)
+                x = following if low < following < high else (low + min(high, 2 * x)) / 2
+                if abs(gap) < _CLOSE:
+                    return x, slope
+                if abs(x - made) > reach:
+                    break
+        raise NotCertified(_WHAT, "no search found where the call is that small")
+
+    def _log_slope(self, x: float, plan: SmoothPlan) -> tuple[float, float] | None:
+        """ln of the call of one plan and its slope; None where it is not seen."""
+        first, step = self._log_call(x, plan), 1e-3 / float(plan.t)
+        second = self._log_call(x + step, plan)
+        return None if first is None or second is None or not second < first else (first, (second - first) / step)
+
+    @searching
+    def weak(self) -> bool:
+        """Whether the decays of the parts do not show that nodes are low where those of a normal sum are."""
+        import numpy as np
+
+        y = np.array([2 * math.sqrt(2 * _LOW_NATS) / self._deviation()])
+        t = self._saddles.unit / 2
+        logs = sum(copies * recall.log_decay_floats(transform, t, y)[0] for transform, copies in self._parts)
+        return not logs < -_LOW_NATS / 2
+
+    def dear(self) -> bool:
+        """Whether a part has no nodes in doubles."""
+        return any(math.isinf(transform.node_cost(copies)) for transform, copies in self._parts)
+
+    @searching
+    def rare(self, log_target: float) -> bool:
+        """Whether large losses outgrow all others right before the saddle for such a call, which is none then."""
+        import numpy as np
+
+        t = self._saddles.saddle_root(self._for_finite(log_target))[1]
+        around = t * np.array([1 - _NEAR, 1.0, 1 + _NEAR])
+        bends = [float(np.diff(self._saddles.log_moment(at), 2)[0]) for at in (around, _BEFORE * around)]
+        return not 0 < bends[0] < _OUTGROWN * _BEFORE**2 * bends[1]
+
+    def _deviation(self) -> float:
+        """About that of the finite loss where no large loss is seen."""
+        return math.sqrt(self._saddles.tilts(self._saddles.unit / 16).curvature)
+
+    @searching
+    def estimate(self, x: float) -> tuple[float, float]:
+        """About ln of the finite part of the call at x, and its slope: from contours for smaller and smaller calls."""
+        most, deviation = self._saddles.chernoff(x)[0], self._deviation()
+        for below in _BELOW:
+            level = min(most - below, -1.0)
+            found = self._log_slope(x, self._proved(x, level, math.sqrt(-2 * level) / deviation, _ROUGH))
+            if found is not None:
+                return found
+        raise NotCertified(_WHAT, "no search found how small the call is")
+
+    def _log_call(self, x: float, plan: SmoothPlan) -> float | None:
+        """ln of the middle of the proved call; None where its radius is as large."""
+        with precision(plan.bits + 64):
+            value = self.call(Ball(x), plan) - self.infinite()
+            return float(value.mid().log()) if value.mid() > 0 and value.rel_accuracy_bits() >= _SEEN else None
+
+    @searching
+    def plan(self, x: float, log_call: float, slope: float, relative: float) -> SmoothPlan:
+        """Parameters for a proof at and near x, where ln of the call has that slope: as near to that relative accuracy
+        of the call as can be proved."""
+        failure = NotCertified(_WHAT, "no accuracy was tried")
+        for coarser in _COARSER:
+            try:
+                with effort.proving():
+                    return self._proved(x, log_call, -slope, relative * coarser)
+            except NotCertified as wrong:  # some nodes are not low
+                failure = wrong
+        raise failure
+
+    def _proved(self, x: float, log_call: float, steep: float, relative: float) -> SmoothPlan:
+        """A plan whose nodes are proved to be low, if need be with some more of them."""
+        plan, failure = self._plan(x, log_call, steep, relative), NotCertified(_WHAT, "no plan was tried")
+        for more in _MORE:
+            one = replace(plan, count=min(math.ceil(plan.count * more), plan.last))
+            try:
+                self._kept(one)
+            except NotCertified as wrong:
+                failure = wrong
+            else:
+                return one
+        raise failure
+
+    def _plan(self, x: float, log_call: float, steep: float, relative: float) -> SmoothPlan:
+        """``steep``: −d ln call/dx."""
+        error = math.log(relative / 8)
+        t, period = self._tilt(x, log_call, error)
+        eta, at = short(2 * math.pi / period, 5), float(t)
+        lost = max(self._saddles.tilts(at).log_moment - at * x - log_call, 0.0)
+        nats = math.ceil(lost - error + max(math.log(1 / at), 0.0) + 3)
+        width = short(math.sqrt(relative / (2 * steep * (steep + 1))), 4)  # the price is about λ²·density/call
+        last = math.ceil(math.sqrt(2 * nats) / float(width * eta))
+        effort.spend(_LOW_WORK, _WHAT)
+        with effort.owing():
+            count = self._count(low_parts(self._parts, t), eta, last, nats)
+        copies = sum(number for _, number in self._parts)
+        bits = math.ceil((lost - error + math.log(copies) + 2) / math.log(2))
+        return SmoothPlan(t, eta, count, max(-(-bits // 8) * 8, 32), width, last, nats)
+
+    def _tilt(self, x: float, log_call: float, error: float) -> tuple[Fraction, float]:
+        """The tilt with the fewest nodes, and its period."""
+        found = []
+        saddle = max(self._saddles.saddle(x), self._saddles.unit / 32)
+        for factor in _TILTS:
+            trial = short(saddle * factor, 5)
+            tilts, at = self._saddles.tilts(float(trial)), float(trial)
+            lost = max(tilts.log_moment - at * x - log_call, 0.0)
+            period = self._saddles.period(at, x, log_call + error)[0]
+            found.append((period * math.sqrt(lost - error), trial, period))  # the bulk is nearly as wide at any tilt
+        return min(found)[1:]
+
+    def _count(self, parts: list[LowPart], eta: Fraction, last: int, nats: float) -> int:
+        """The last node that is not low, as far as floats and moments see it."""
+        import numpy as np
+
+        start = math.sqrt(2 * nats) / (self._deviation() * float(eta))
+        for further in _FURTHER:
+            count = math.ceil(start * further)
+            if count >= last:
+                return last
+            if count > _MOST_NODES:
+                break
+            y = eta * count
+            with precision(80):
+                near = near_end(parts, y, 4 * y, nats)
+            places = np.geomspace(float(near), 4 * float(near), _PLACES)
+            if (np.min([part.logs(places) for part in parts], axis=0) < -_ROOM * nats).all():
+                return count
+        raise NotCertified(_WHAT, "its nodes are not low")
+
+    def _kept(self, plan: SmoothPlan) -> SmoothedProof:
+        """The proof of a plan, one of the last few."""
+        proof = self._proofs.get(plan)
+        if proof is None:
+            while len(self._proofs) >= _KEPT:
+                self._proofs.pop(next(iter(self._proofs)), None)
+            t, eta = float(plan.t), float(plan.eta)
+            work = sum(transform.cost(t, eta, plan.count, plan.bits) for transform, _ in self._parts)
+            effort.spend(_UNITS * work, _WHAT)
+            with effort.owing():  # a check takes the same path
+                proof = self._proofs[plan] = SmoothedProof(self._parts, self._saddles, plan)
+        return proof
+
+    @searching
+    def call(self, x: Ball, plan: SmoothPlan) -> Ball:
+        """A proved enclosure of E[(1 − e^{x−L})₊], where L = ∞ counts 1."""
+        proof = self._kept(plan)
+        with effort.paid(), precision(proof.bits):
+            ends = [x] if x.is_exact() else [x.lower(), x.upper()]  # the call never rises in x
+            values = [proof.call(end) for end in ends]
+            return (values[0] if len(values) == 1 else between(*values)) + self.infinite()

@@ -1,0 +1,192 @@
+"""Proofs that a product of transforms is low for ALL y of a stretch, by one part here and another there.
+
+A part of k copies is enough where |φ| ≤ e^{−nats/k}: beyond some y, if it decays; else, if φ is a sum over losses, near
+the axis by its second and fourth moments, and further out by sums over blocks (``block_sums``), in which the lightest
+terms are only counted by their mass.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from tightrope.errors import NotCertified
+from tightrope.numerics import effort
+from tightrope.numerics.balls import Ball, precision
+from tightrope.numerics.transforms import memory as recall
+from tightrope.numerics.transforms.block_sums import near_bound, stretch_bound
+from tightrope.numerics.transforms.sampled_rule import short
+from tightrope.numerics.transforms.transform import Transform
+
+if TYPE_CHECKING:
+    from tightrope.numerics.transforms.fine_powers import LossTerms
+    from tightrope.numerics.transforms.transform import Floats
+
+__all__ = ["LowPart", "all_low", "low_parts", "near_end"]
+
+_BITS, _DECAY_BITS = 100, 20  # of terms; of decays, beside the bits of the copies
+_DECAY = 500.0  # tilts that a proved decay is worth
+_KEPT = (0.85, 0.97, 0.999)  # of the mass, in terms that are not merely counted
+_PIECE = 4  # y may grow so much in one piece
+_SHORTEST = 1.02  # a piece that is not cut again
+_MOST_PIECES = 80
+_SAMPLED, _MOST_SAMPLES, _GOLDEN = 60_000, 200, 0.6180339887498949  # products, places in a piece, and how they fill it
+_FURTHEST, _NEARLY = 1e9, 0.6  # a y as good as ∞, and the share of a decay there that makes a quadrature end
+_TINY = 1e-9  # a change of a goal that rounding cannot undo
+
+
+@dataclass(frozen=True)
+class LowSum:
+    """The heaviest terms of a sum: shares, losses, and a bound of what they leave out; the first two in floats, too."""
+
+    shares: Sequence[Ball]
+    losses: Sequence[Ball]
+    error: Ball
+    floats: tuple[Floats, Floats]
+    reach: Fraction | None  # up to which y that holds, if there is an end
+
+    def sizes(self, y: Floats) -> Floats:
+        """About a bound of |φ|."""
+        import numpy as np
+
+        shares, losses = self.floats
+        result: Floats = np.abs(np.exp(1j * np.multiply.outer(y, losses)) @ shares) + float(self.error)
+        return result
+
+    def low(self, start: Fraction, end: Fraction, goal: Ball) -> bool:
+        """Whether |φ| ≤ goal is proved for all y from start to end; no proof is tried where floats see a larger one."""
+        import numpy as np
+
+        room = (goal - self.error).lower()
+        if not room > 0 or (self.reach is not None and end > self.reach):
+            return False
+        number = max(4, min(_MOST_SAMPLES, _SAMPLED // len(self.shares)))
+        places = float(start) + float(end - start) * ((np.arange(number) * _GOLDEN) % 1.0)
+        if not (self.sizes(places) <= float(goal)).all():
+            return False
+        return bool(stretch_bound(self.shares, self.losses, start, end, float(room) - _TINY) <= room)
+
+
+@dataclass(frozen=True)
+class LowPart:
+    """``copies`` of a transform at the tilt t; if it is a sum, ever more of its terms, at last all."""
+
+    transform: Transform
+    copies: int
+    t: Fraction
+    sums: tuple[LowSum, ...]
+
+    def logs(self, y: Floats) -> Floats:
+        """About a bound of copies·ln|φ|."""
+        import numpy as np
+
+        if not self.sums:
+            return self.copies * recall.log_decay_floats(self.transform, float(self.t), y)
+        result: Floats = self.copies * np.log(np.maximum(self.sums[-1].sizes(y), 1e-300))
+        return result
+
+    def goal(self, nats: float) -> Ball:
+        """What |φ| must not exceed."""
+        return (Ball(-nats) / self.copies).exp().lower()
+
+    def decays(self, start: Fraction, nats: float) -> bool:
+        """Whether it is low from ``start`` on."""
+        import numpy as np
+
+        about = recall.log_decay_floats(self.transform, float(self.t), np.array([float(start)]))
+        if not self.copies * float(about[0]) < -nats:
+            return False
+        effort.spend(_DECAY * self.transform.tilt_cost, "a proof that nodes are low")
+        try:
+            with precision(self.copies.bit_length() + _DECAY_BITS):
+                return bool(recall.decay(self.transform, self.t, start) <= self.goal(nats))
+        except NotCertified:
+            return False
+
+    def near(self, start: Fraction) -> tuple[Ball, Fraction]:
+        """A bound of copies·ln|φ| from ``start`` to an end, and that end."""
+        if not self.sums:
+            return Ball(0), start
+        whole = self.sums[-1]
+        bound, reach = near_bound(whole.shares, whole.losses, start)
+        reach = reach if whole.reach is None else min(reach, whole.reach)
+        return (bound + whole.error).log() * self.copies, reach
+
+
+def low_parts(parts: Sequence[tuple[Transform, int]], t: Fraction) -> list[LowPart]:
+    """The parts at a tilt."""
+    with precision(_BITS):
+        return [LowPart(transform, copies, t, tuple(_sums(transform, t))) for transform, copies in parts]
+
+
+def _sums(transform: Transform, t: Fraction) -> Iterator[LowSum]:
+    import numpy as np
+
+    terms, reach = _terms(transform, t)
+    if terms is None:
+        return
+    sizes, places = (np.array([float(b.mid()) for b in row]) for row in (terms.shares, terms.losses))
+    heavy = np.argsort(-sizes)
+    reached = np.cumsum(sizes[heavy])
+    for kept in (*_KEPT, math.inf):
+        some = heavy[: int(np.searchsorted(reached, kept)) + 1]
+        chosen = some[np.argsort(places[some])]  # neighbours are to have near losses
+        shares = [terms.shares[i] for i in chosen]
+        rest = 1 - sum(shares, Ball(0)) if len(some) < len(heavy) else Ball(0)  # all shares together are at most 1
+        error = (terms.error + rest).upper()
+        yield LowSum(shares, [terms.losses[i] for i in chosen], error, (sizes[chosen], places[chosen]), reach)
+
+
+def _terms(transform: Transform, t: Fraction) -> tuple[LossTerms | None, Fraction | None]:
+    """A sum that is φ, up to some y: that of a quadrature up to where the decay has nearly all of its effect."""
+    import numpy as np
+
+    known = transform.terms_of(t)
+    if known is not None:
+        return known, None
+    y = np.geomspace(1.0, _FURTHEST, 300)
+    logs = recall.log_decay_floats(transform, float(t), y)
+    reach = short(float(y[int(np.argmax(logs <= _NEARLY * logs[-1]))]), 2)
+
+    try:
+        return transform.terms_up_to(t, reach), reach
+    except NotCertified:  # too many nodes
+        return None, None
+
+
+def all_low(parts: Sequence[LowPart], start: Fraction, end: Fraction, nats: float) -> bool:
+    """Whether Π|φ|^copies ≤ e^{−nats} is proved for every y from start to end. No φ exceeds 1."""
+    with precision(_BITS):
+        trials = [(one, part.goal(nats)) for part in parts for one in part.sums]
+        start, cuts = near_end(parts, start, end, nats), [end]
+        for _ in range(_MOST_PIECES):
+            if start >= end or any(part.decays(start, nats) for part in parts):
+                return True
+            stop = min(cuts[-1], _PIECE * start)
+            found = next((trial for trial in trials if trial[0].low(start, stop, trial[1])), None)
+            if found is not None:
+                trials.remove(found)  # the next piece is likely to be like this one
+                trials.insert(0, found)
+                start = stop
+                cuts = [cut for cut in cuts if cut > start]
+            elif float(stop / start) > _SHORTEST:
+                cuts.append(short(math.sqrt(float(start) * float(stop)), 20))
+            else:
+                break
+        return False
+
+
+def near_end(parts: Sequence[LowPart], start: Fraction, end: Fraction, nats: float) -> Fraction:
+    """Up to which y the product is low by the moments of its parts: of those that reach furthest."""
+    with precision(_BITS):
+        found, total = sorted((part.near(start) for part in parts), key=lambda one: -one[1]), Ball(0)
+        for log, reach in found:
+            if reach <= start:
+                break
+            total += log
+            if total <= -nats:
+                return max(min(short(float(reach), 20), end), start)
+        return start

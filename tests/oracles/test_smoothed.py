@@ -1,0 +1,207 @@
+"""Contours of losses with a tiny normal loss added: their kernels, proofs and plans, against other methods."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+import tightrope as tr
+from tightrope.accounting.facts import fact
+from tightrope.curves.engines.smoothed_profile import smoothed_profile
+from tightrope.curves.loss import Loss
+from tightrope.curves.sampled.draws import cut_draws
+from tightrope.errors import NotCertified
+from tightrope.numerics import effort
+from tightrope.numerics.balls import Ball, precision
+from tightrope.numerics.contour.integral import ContourSum
+from tightrope.numerics.contour.smoothed import SmoothedSum, SmoothPlan
+from tightrope.numerics.contour.smoothed_proof import SmoothedProof
+from tightrope.numerics.real import Real
+from tightrope.numerics.transforms.closed import NormalTransform
+from tightrope.numerics.transforms.exchanged_discrete import ExchangedDiscreteNormalTransform
+from tightrope.numerics.transforms.mixture import MixtureTransform
+
+F = Fraction
+
+
+def rare_losses(leak=0):
+    """Small losses, and now and then large ones, discrete Gaussian noise."""
+    small, large = (ExchangedDiscreteNormalTransform(F(4), shift, F(1, 50), True) for shift in (1, 12))
+    return MixtureTransform([(Real(F(999_999, 10**6)), small), (Real(F(1, 10**6) - leak), large)], Real(F(leak)))
+
+
+@pytest.fixture(scope="module")
+def total():
+    return SmoothedSum([(rare_losses(), 3000)])
+
+
+@pytest.mark.parametrize("width", ["0.3", "0.05"])
+def test_both_kernels_enclose_the_calls_and_have_these_transforms(width):
+    with mp.workdps(22):
+        size = mp.mpf(width)
+
+        def upper(u):
+            return mp.ncdf(u / size + size / 2) - mp.exp(-u) * mp.ncdf(u / size - size / 2)
+
+        def gap(u):
+            return size * mp.npdf(u / size) * mp.exp(-u / 2)
+
+        for u in mp.linspace(-5 * size, 5 * size, 41):
+            excess = upper(u) - max(0, 1 - mp.exp(-u))
+            assert 0 <= excess <= gap(u)
+            if abs(u) < size / 2:
+                assert excess > gap(u) / 4  # so the bound is of the right size
+        s = mp.mpc("0.7", 2)
+        factor = mp.exp(size**2 * s * (s + 1) / 2)
+        tail = mp.quad(lambda u: mp.exp(-s * u) - mp.exp(-(s + 1) * u), [12 * size, mp.inf])
+        first = mp.quad(lambda u: upper(u) * mp.exp(-s * u), mp.linspace(-12 * size, 12 * size, 9)) + tail
+        second = mp.quad(lambda u: gap(u) * mp.exp(-s * u), mp.linspace(-12 * size, 12 * size, 9))
+        assert abs(first - factor / (s * (s + 1))) < 1e-15
+        assert abs(second - size**2 * mp.exp(size**2 / 8) * factor) < 1e-15
+
+
+def test_a_contour_that_decays_by_itself_agrees():
+    parts = [(rare_losses(), 2000), (NormalTransform(Real(F(1, 10))), 1)]
+    plain, smoothed = ContourSum(parts), SmoothedSum(parts)
+    x, slope = smoothed.root(math.log(1e-5))
+    plan = smoothed.plan(x, math.log(1e-5), slope, 1e-9)
+    with precision(128):
+        truth = plain.call(Ball(x), plain.plan(x))
+        value = smoothed.call(Ball(x), plan)
+        assert float(value.rad() / value.mid()) < 1e-9
+        assert value.contains(truth)
+        assert value.lower() < truth < value.upper()
+        # U alone is above the truth: half of the gap would be too little for the lower end to be below it
+        assert float((value.upper() - truth) / (value.upper() - value.lower())) > 0.3
+
+
+def test_atoms_are_enclosed_as_their_exact_law_says():
+    """Two losses, listed: nothing is low between the last node and the normal loss' own decay."""
+    from tightrope.numerics.sums.finite import scattered
+    from tightrope.numerics.transforms.finite import FiniteTransform
+
+    high = math.log(3)
+    law = scattered([Real(F(0)), Real(None, lambda: Ball(3).log()), Real(None, lambda: -Ball(3).log())],
+                    [Real(F(3, 5)), Real(F(3, 10)), Real(F(1, 10))], Real(F(0)))
+    parts, k, x = [(FiniteTransform(law), 6)], 6, 2.0
+    chances = np.array([1.0])
+    for _ in range(k):
+        chances = np.convolve(chances, [0.1, 0.6, 0.3])
+    truth = sum(p * -math.expm1(x - j * high) for j, p in zip(range(-k, k + 1), chances, strict=True) if j * high > x)
+    total = SmoothedSum(parts)
+    plan = SmoothPlan(F(1), F(1, 8), 1600, 64, F(1, 16), 1600, 60)
+    value = total.call(Ball(x), plan)
+    assert float(value.lower()) < truth < float(value.upper())
+    assert float(value.upper() - value.lower()) < 0.03
+    near_atom = total.call(Ball(2 * high), plan)  # there the kernels are furthest apart
+    exact = sum(p * -math.expm1((2 - j) * high) for j, p in zip(range(-k, k + 1), chances, strict=True) if j > 2)
+    assert float(near_atom.lower()) < exact < float(near_atom.upper())
+    with precision(64):
+        proof = SmoothedProof(parts, total._saddles, plan)
+        for bound, name in ((proof._upper_tail, "upper"), (proof._gap_tail, "gap")):
+            assert 0 < float(bound) < 1e-9, name
+        short = SmoothedProof(parts, total._saddles, replace(plan, count=40, last=40))
+        assert short.call(Ball(x)).contains(Ball(truth))  # tails that are not small are in the ball
+
+
+def test_searches_find_what_the_proof_says(total):
+    for goal in (math.log(1e-3), math.log(1e-9)):
+        x, slope = total.root(goal)
+        plan = total.plan(x, goal, slope, 1e-8)
+        with precision(100):
+            value = total.call(Ball(x), plan)
+            assert float(value.mid().log()) == pytest.approx(goal, abs=0.02)
+            more = total.call(Ball(x) + Ball(0.001), plan)
+            assert float((more.mid().log() - value.mid().log()) / 0.001) == pytest.approx(slope, rel=0.05)
+        level, steep = total.estimate(x)
+        assert level == pytest.approx(goal, abs=0.05)
+        assert steep == pytest.approx(slope, rel=0.05)
+
+
+def test_a_call_never_rises_and_balls_of_x_are_enclosed(total):
+    x, slope = total.root(math.log(1e-6))
+    plan = total.plan(x, math.log(1e-6), slope, 1e-7)
+    with precision(100):
+        wide = total.call(Ball(x).union(Ball(x + 0.01)), plan)
+        for at in (x, x + 0.005, x + 0.01):
+            assert wide.contains(total.call(Ball(at), plan))
+        assert total.call(Ball(math.inf), plan).contains(Ball(0))
+
+
+def test_rare_losses_are_told_from_others(total):
+    assert total.weak()
+    assert total.rare(math.log(1e-12))
+    small = SmoothedSum([(ExchangedDiscreteNormalTransform(F(4), 1, F(1, 50), True), 3000)])
+    assert not small.rare(math.log(1e-12))
+    assert not SmoothedSum([(NormalTransform(Real(F(1, 10))), 100)]).weak()
+    assert not total.dear()
+
+
+def test_plans_that_prove_nothing_are_refused(total):
+    x, slope = total.root(math.log(1e-6))
+    plan = total.plan(x, math.log(1e-6), slope, 1e-7)
+    for change in ({"t": F(0)}, {"count": 0}, {"last": plan.count - 1}, {"width": F(0)}, {"nats": 0}, {"bits": 1}):
+        with pytest.raises(NotCertified, match="void"):
+            total.call(Ball(x), replace(plan, **change))
+    for change in ({"nats": 50 * plan.nats}, {"count": plan.count // 2}):
+        with pytest.raises(NotCertified, match="not low"):
+            total.call(Ball(x), replace(plan, **change))
+
+
+def test_a_leak_bounds_what_can_be_asked():
+    leaky = SmoothedSum([(rare_losses(F(1, 10**9)), 3000)])
+    leak = math.log(float(leaky.infinite().mid()))
+    assert leaky.root(leak - 1) == (math.inf, 0.0)
+    assert leaky.root(0.0)[0] == -math.inf
+    assert 0 < leaky.root(leak + 1)[0] < math.inf
+
+
+def test_what_cannot_be_seen_or_paid_is_said():
+    lattice = ExchangedDiscreteNormalTransform(F(9, 10**3), 1, F(1, 50), True)  # three values, so that nothing is low
+    with pytest.raises(NotCertified):
+        SmoothedSum([(lattice, 20)]).root(math.log(1e-6))
+    with effort.allowed(1e3), pytest.raises(NotCertified):
+        SmoothedSum([(rare_losses(), 3001)]).root(math.log(1e-6))
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    return tr.DiscreteGaussian("5.58").with_replacement(25, 11_977) * 75_698
+
+
+def test_many_draws_with_discrete_noise_are_sharp(drawn):
+    claim = tr.epsilon(drawn, delta=1e-11)
+    assert claim.witness["way"] == "flat"
+    assert 0 < 1 - claim.computed.lower / claim.computed.upper < 1e-9
+    assert tr.check(claim.to_json())
+    spoilt = claim.to_json().replace('"nats": ', '"nats": 9')
+    assert spoilt != claim.to_json()
+    assert not tr.check(spoilt)
+
+
+def test_profiles_share_their_contours(drawn):
+    profile = smoothed_profile(cut_draws(fact(drawn, Loss).curve, 70))
+    delta = F(1, 10**9)
+    bound, witness = profile.epsilon(delta)
+    assert 0 < 1 - bound.lower / bound.upper < 1e-9
+    assert profile.estimate(delta) == pytest.approx(bound.upper, rel=1e-2)
+    near = F(bound.upper)
+    values = profile.deltas([near, near * F(1001, 1000)])
+    assert float(values[0].mid()) == pytest.approx(1e-9, rel=1e-6)
+    assert float(values[1].mid()) < float(values[0].mid())
+    again = profile.epsilons([delta])[0]
+    assert again.lower <= bound.upper
+    assert again.upper >= bound.lower
+    found = profile.find(near)
+    assert profile.prove(near, found).overlaps(profile.prove(near, witness))
+
+
+def test_ends_and_losses_that_are_not_symmetric(drawn):
+    assert smoothed_profile(fact(tr.DiscreteGaussian(2).poisson(0.01) * 100, Loss).curve) is None
+    profile = smoothed_profile(cut_draws(fact(drawn, Loss).curve, 30))
+    assert profile.epsilon(F(1, 10**30))[0].upper == math.inf  # less than what was left out
+    with pytest.raises(NotCertified, match="0"):
+        profile.epsilon(F(999, 1000))
