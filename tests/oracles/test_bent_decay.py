@@ -161,3 +161,4 @@ def test_what_it_cannot_do_is_no_bound():
     with precision(40):
         assert bent_decay(Real(Fraction(1)), q, power, y, arb("inf")) == 1
         assert bent_decay(Real(Fraction(900)), q, power, y, arb(1)) == 1  # too many pieces
+    assert log_bent_decay(900.0, 0.01, 3.0, np.array([5.0, 6.0])).tolist() == [0.0, 0.0]

@@ -96,7 +96,7 @@ def test_windows_that_would_be_too_long():
         ExchangedDiscreteNormalTransform(F(10**6), 1, F(1, 2), glued=True)
     with pytest.raises(NotCertified):
         ExchangedDiscreteNormalTransform(F(9), 1, F(1, 2), glued=True).log_real(F(10**5))
-    for variance in (F(1, 2), F(10**12)):
+    for variance in (F(1, 10**4), F(10**12)):
         with pytest.raises(NotCertified):
             ExchangedDiscreteNormalCells(variance, 1, F(1, 2), glued=False)
 
@@ -132,7 +132,7 @@ def test_an_atom_that_cannot_be_told_from_x():
 
 
 @pytest.mark.parametrize("glued", [True, False])
-@pytest.mark.parametrize(("variance", "shift", "rate"), [case for case in CASES if case[0] >= 1])
+@pytest.mark.parametrize(("variance", "shift", "rate"), [*CASES, (F(1, 4), 4, F(1, 100)), (F(2), 11, F(1, 50))])
 def test_the_cells(variance, shift, rate, glued):
     cells = ExchangedDiscreteNormalCells(variance, shift, rate, glued)
     edges = np.sort(np.concatenate([np.linspace(-3, 3, 301), [1e-9, -1e-9]]))

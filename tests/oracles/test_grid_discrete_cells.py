@@ -49,6 +49,9 @@ class Discrete:
     ("sigma", "shift", "rate", "adding"),
     [
         (2, 1, Fraction(1, 10), False),
+        (Fraction(1, 2), 1, Fraction(1, 10), False),
+        (Fraction(3, 10), 1, Fraction(1, 1000), True),
+        (1, 7, Fraction(1, 10), False),
         (50, 1, Fraction(1, 10), False),
         (50, 20, Fraction(1, 100), True),
         (Fraction(333, 10), 7, Fraction(1), False),
@@ -64,7 +67,7 @@ def test_discrete_cells_enclose_the_truth(sigma, shift, rate, adding):
     for count in (3, 4001):
         edges = np.linspace(-3.3 * ratio, 3.1 * ratio, count) * min(1, 5 * float(rate))
         found = law.cells(edges)
-        assert found.slack < 1e-13
+        assert found.slack < 2e-13
         indices = range(1, count) if count < 9 else np.random.default_rng(1).integers(1, count, 30)
         indices = [0, count, *indices] if sigma < 100 else indices if count > 9 else []
         assert complaints(found, edges, truth.masses, map(int, indices)) == 0
@@ -87,7 +90,7 @@ def test_what_is_beyond_the_noise_seen_counts_where_it_may_be():
 
 
 @pytest.mark.parametrize(
-    ("variance", "shift", "why"), [(Fraction(1, 2), 1, "narrow"), (100, 10**4, "narrow"), (10**12, 1, "wide")]
+    ("variance", "shift", "why"), [(Fraction(1, 10**4), 1, "narrow"), (100, 10**4, "narrow"), (10**12, 1, "wide")]
 )
 def test_discrete_cells_refuse_what_floats_do_not_reach(variance, shift, why):
     with pytest.raises(NotCertified, match=why):

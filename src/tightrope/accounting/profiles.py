@@ -23,7 +23,7 @@ from tightrope.mechanisms.base import Mechanism
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.effort import affords, allowed, left
 from tightrope.numerics.exact import Number, nonnegative, probability
-from tightrope.numerics.many_roots import spread
+from tightrope.numerics.many_roots import ends_first
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     Arrays = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 _WORK = 1.9e6  # units of work for all points together
+_KEPT = 3e5  # of it for points that are asked alone
 _ABOVE, _EACH = 0.7, 0.6  # of it for upper ends, where other laws tell the lower; of what is left for each of these
 _ALONE = 1e5  # with less left than that, no point is asked alone
 _SLOW, _PAIRED = "rdp-optimal", {"exact", "optimal"}  # a route that is not worth its time beside these
@@ -69,7 +70,8 @@ class MechanismProfile:
             return ask.delta(self.mechanism, e).bound if few else best_delta(self.mechanism, e, effort=0).bound
 
         with allowed(_WORK):
-            known = dict(zip(points, self._shared(bounds, len(points)), strict=True))
+            with allowed(_WORK - _KEPT):
+                known = dict(zip(points, self._shared(bounds, len(points)), strict=True))
             return _arrays(_completed(known, alone, filled_delta), points)
 
     def epsilon(self, deltas: Iterable[Number] | Number) -> Arrays:
@@ -81,7 +83,8 @@ class MechanismProfile:
             return ask.epsilon(self.mechanism, d).bound
 
         with allowed(_WORK):
-            found = self._shared(lambda profile: profile.epsilons(inside), len(inside))
+            with allowed(_WORK - _KEPT):
+                found = self._shared(lambda profile: profile.epsilons(inside), len(inside))
             known = dict(zip(inside, found, strict=True))
             ends = {d: alone(d) for d in points if d not in known}
             return _arrays({**_completed(known, alone, filled_epsilon), **ends}, points)
@@ -140,7 +143,7 @@ def _completed(
     """Points that are not known are asked alone; where no work is left, their neighbours tell."""
     found = {x: bound for x, bound in known.items() if bound is not None}
     told = {}
-    for x in spread(sorted(x for x in known if x not in found)):
+    for x in ends_first(sorted(x for x in known if x not in found)):
         neighbour = None if affords(_ALONE) else filled(found.items(), x)
         if neighbour is not None:
             told[x] = neighbour

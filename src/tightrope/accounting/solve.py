@@ -41,7 +41,7 @@ _NARROW = 1 - 1e-3  # further apart, another route may be better than one that i
 _WORK, _BELOW = 2.3e6, 3.5e5  # units of work for a question; of it for its lower end, where other laws must tell that
 _OTHERS = 3e5  # of it for all other routes, where the exact one gives up
 _ROOM = 1e-5  # at most, relatively, between such a lower end and what was proved
-_SHARE, _ENOUGH = 0.7, 4e5  # of what is left, for each of these laws; units for a rough end
+_SHARE, _ENOUGH = 0.7, 8e5  # of what is left, for each of these laws; units where a rough end will do
 NOTHING = Answer(Bound(0.0, math.inf), Bound(0.0, math.inf), "none", "upper", (), {})
 
 
@@ -114,7 +114,8 @@ def _best(
         best, known, floor = _least(m, by, effort)
         if known is None:
             return best
-        low = floor if enclosed is None else max(floor, largest_lower(m, enclosed, known))
+        with allowed(left() if known else _ENOUGH):
+            low = floor if enclosed is None else max(floor, largest_lower(m, enclosed, known))
     return replace(best, bound=Bound(min(low, best.bound.upper), best.bound.upper))
 
 
@@ -183,7 +184,7 @@ def largest_lower(m: Mechanism, enclosed: Callable[[Profile], Bound], known: int
             continue
         try:
             profile = loss_has_profile(law)
-            with allowed(_SHARE * left() if known else min(_SHARE * left(), _ENOUGH)):
+            with allowed(_SHARE * left()):
                 found = enclosed(profile if known else roughly(profile))
         except NotCertified:
             continue

@@ -1,24 +1,27 @@
 """Many points of one profile: a proof found at one ε serves its neighbours, as long as it says enough there.
 
 A witness may be evaluated at any ε; far from the one it was made for it only says less. How much is enough depends on
-the work that is left: the last points of a dear profile are known less well than the first.
+what it says where it was made, and on the work that is left: the last points of a dear profile are known less well than
+the first.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from bisect import bisect_left, insort
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
-from tightrope.curves.shared_roots import SharedRoots
+from tightrope.curves.shared_roots import SharedRoots, log_of
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ball, precision
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.exact import near
-from tightrope.numerics.many_roots import spread
+from tightrope.numerics.many_roots import ends_first, interpolated
 
 if TYPE_CHECKING:
     from tightrope.curves.profile import Profile, Witness
@@ -27,42 +30,84 @@ __all__ = ["SharedProofs", "shared_deltas", "shared_epsilons"]
 
 _ENOUGH = ((0.5, 1e-7), (0.25, 1e-6), (0.1, 1e-4))  # while so much of the work is left, δ is wanted so well
 _ROUGH = 1e-2
+_STEEP = 10.0  # of ε, so many times better
+_OWN = 3.0  # so many times as wide as where it was made, a proof will do
+_SHARE, _LITTLE = 0.2, 3e4  # of the work that is left, for one new proof; and that much at least
+_FIRST, _PATIENCE = 0.5, 4  # likewise for the first; and how many failures are followed by none
 _CLOSE = 1e-9
+
+Find = Callable[[Fraction], "Witness"]
 
 
 class SharedProofs:
-    """A profile, and the witnesses found so far."""
+    """A profile, and the witnesses found so far. ``find`` may be given, for witnesses that serve many points."""
 
-    def __init__(self, profile: Profile) -> None:
-        self._profile = profile
-        self._found: list[tuple[float, Witness]] = []
+    def __init__(self, profile: Profile, find: Find | None = None) -> None:
+        self._profile, self._find = profile, find or profile.find
+        self._found: list[tuple[float, SharedRoots, float]] = []  # for which ε, its values, and how wide they are there
         self._work = effort.left()
 
-    def keep(self, x: float, witness: Witness) -> None:
+    def keep(self, x: float, witness: Witness, width: float = 0.0) -> SharedRoots:
         """Use this witness, made for x, too."""
-        self._found.append((x, witness))
+        values = SharedRoots(partial(self._proved, witness))
+        self._found.append((x, values, width))
+        return values
+
+    def _proved(self, witness: Witness, epsilon: Fraction) -> Ball:
+        return self._profile.prove(epsilon, witness)
+
+    def _nearest(self, x: float) -> tuple[float, SharedRoots, float] | None:
+        return min(self._found, key=lambda one: abs(one[0] - x), default=None)
 
     def delta(self, epsilon: Fraction) -> Ball:
         """By the nearest witness, or by a new one where that says too little."""
         x, best = near(epsilon), None
-        if self._found:
-            best = self._profile.prove(epsilon, min(self._found, key=lambda one: abs(one[0] - x))[1])
-            if _width(best) <= self._enough():
+        known = self._nearest(x)
+        if known is not None:
+            best = known[1].delta(epsilon)
+            if _width(best) <= max(self._enough(), _OWN * known[2]):
                 return best
         try:
-            witness = self._profile.find(epsilon)
-            value = self._profile.prove(epsilon, witness)
+            with effort.allowed(max(_SHARE * effort.left(), _LITTLE)):
+                witness = self._find(epsilon)
+                value = self._profile.prove(epsilon, witness)
         except NotCertified:
             if best is None:
                 raise
             return best
-        self.keep(x, witness)
+        self.keep(x, witness, _width(value))
         return value if best is None or _width(value) <= _width(best) else best
+
+    def epsilon(self, delta: Fraction, start: float, sides: tuple[float, float], close: float) -> Bound:
+        """The ε at this δ, which lies between two others and seems to be near ``start``: likewise."""
+        best: Bound | None = None
+        known = self._nearest(start)
+        if known is not None:
+            with suppress(NotCertified):
+                best = known[1].followed(delta, start, sides, close)
+                if _apart(best) <= max(self._enough() / _STEEP, _OWN * known[2]):
+                    return best
+        place = start if best is None else _middle(best)
+        try:
+            with effort.allowed(max(_SHARE * effort.left(), _LITTLE)):
+                witness = self._find(Fraction(place))
+                values = SharedRoots(partial(self._proved, witness))
+                found = values.followed(delta, place, sides, close)
+        except NotCertified:
+            if best is None:
+                raise
+            return best
+        self._found.append((place, values, _apart(found)))
+        return found if best is None or _apart(found) <= _apart(best) else best
 
     def _enough(self) -> float:
         left = effort.left()
         share = left / self._work if math.isfinite(left) else 1.0
         return next((width for least, width in _ENOUGH if share > least), _ROUGH)
+
+
+def _apart(bound: Bound) -> float:
+    return 1 - bound.lower / bound.upper if bound.upper > 0 else 0.0
 
 
 def _width(value: Ball) -> float:
@@ -71,45 +116,84 @@ def _width(value: Ball) -> float:
     return radius / middle if middle > 0 else math.inf if radius > 0 else 0.0
 
 
-def shared_deltas(profile: Profile, epsilons: Sequence[Fraction]) -> list[Ball | None]:
+def shared_deltas(profile: Profile, epsilons: Sequence[Fraction], find: Find | None = None) -> list[Ball | None]:
     """δ at many ε; None where nothing was proved."""
-    shared, found = SharedProofs(profile), {}
-    for x in spread(sorted(set(epsilons))):
+    shared, found = SharedProofs(profile, find), {}
+    for x in ends_first(sorted(set(epsilons))):
         with suppress(NotCertified):
             found[x] = shared.delta(x)
     return [found.get(x) for x in epsilons]
 
 
-def shared_epsilons(profile: Profile, deltas: Sequence[Fraction], close: float = _CLOSE) -> list[Bound | None]:
+def shared_epsilons(
+    profile: Profile, deltas: Sequence[Fraction], close: float = _CLOSE, find: Find | None = None
+) -> list[Bound | None]:
     """ε at many δ; None where nothing was proved. ``close``: how near to its target ln δ is brought before both ends
     are proved."""
     found: dict[Fraction, Bound | None] = {}
-    shared = SharedProofs(profile)
+    shared, patience = SharedProofs(profile, find), _PATIENCE
     for delta in sorted(set(deltas)):  # the first ones may be ∞
         try:
-            found[delta], witness = profile.epsilon(delta)
+            with effort.allowed(_FIRST * effort.left()):
+                found[delta], witness = profile.epsilon(delta)
         except NotCertified:
-            found[delta] = None
+            found[delta], patience = None, patience - 1
+            if not patience:
+                break
             continue
         last = found[delta]
         if last is not None and math.isfinite(last.upper):
             if last.upper > 0:
-                shared.keep(last.upper, witness)
-                found |= _up_to(shared, [d for d in deltas if d > delta], last.upper, close)
+                shared.keep(last.upper, witness, _apart(last))
+                found |= _up_to(shared, profile, sorted({d for d in deltas if d > delta}), (log_of(delta), last), close)
             break
     for delta in sorted(set(deltas) - set(found), reverse=True):
-        with suppress(NotCertified):
+        try:
             found[delta] = profile.epsilon(delta)[0]
+        except NotCertified:
+            patience -= 1
+            if patience <= 0:
+                break
     return [found.get(delta) for delta in deltas]
 
 
-def _up_to(shared: SharedProofs, deltas: list[Fraction], last: float, close: float) -> dict[Fraction, Bound]:
-    """Those between ε = 0 and the last; 0 for a δ that is reached there."""
-    roots = SharedRoots(shared.delta)
-    try:
-        top = roots.delta(Fraction(0))
-    except NotCertified:
-        return {}
+def _up_to(
+    shared: SharedProofs, profile: Profile, deltas: list[Fraction], last: tuple[float, Bound], close: float
+) -> dict[Fraction, Bound]:
+    """Those between ε = 0 and the last (ln δ, ε); 0 for a δ that is reached there."""
+    found: dict[Fraction, Bound] = {}
+    known = [(last[0], _middle(last[1])), (0.0, 0.0)]  # by value: they fall where places rise
+    if deltas:
+        with suppress(NotCertified):
+            found |= _least(shared, profile, deltas)
+    positive = [(log_of(delta), bound.upper) for delta, bound in found.items() if bound.upper > 0]
+    known[1:] = positive or known[1:]
+    for delta in ends_first(sorted(set(deltas) - set(found))):
+        goal = log_of(delta)
+        at = bisect_left(known, (goal, -math.inf))
+        if not 0 < at < len(known):
+            continue
+        sides = known[at][1], known[at - 1][1]
+        start = interpolated(known, at, goal)
+        if not sides[0] < start < sides[1]:
+            start = (sides[0] + sides[1]) / 2
+        with suppress(NotCertified):
+            found[delta] = shared.epsilon(delta, start, sides, close)
+            insort(known, (goal, _middle(found[delta])))
+    return found
+
+
+def _least(shared: SharedProofs, profile: Profile, deltas: list[Fraction]) -> dict[Fraction, Bound]:
+    """The ε of the largest δ; where that is 0, of all δ that are reached there."""
+    with effort.allowed(max(_SHARE * effort.left(), _LITTLE)):
+        bound, witness = profile.epsilon(deltas[-1])
+    if bound.upper > 0:
+        shared.keep(bound.upper, witness, _apart(bound))
+        return {deltas[-1]: bound}
+    top = shared.delta(Fraction(0))
     with precision(160):
-        found = {delta: Bound(0.0, 0.0) for delta in deltas if top <= ball(delta)}
-    return found | roots.between([delta for delta in deltas if delta not in found], 0.0, last, close)
+        return {delta: bound for delta in deltas if top <= ball(delta)} | {deltas[-1]: bound}
+
+
+def _middle(bound: Bound) -> float:
+    return (bound.lower + bound.upper) / 2 if bound.lower > 0 else bound.upper

@@ -16,7 +16,8 @@ __all__ = ["SharedRoots", "log_of"]
 
 _APART, _FURTHEST = 1e-7, 1e-3  # of ε: from so far the slope is taken
 _WIDENINGS = 24
-_SECANTS = 8
+_SECANTS = 16
+_STILL = 1e-15  # a step that is so small beside its place leads nowhere
 
 
 class SharedRoots:
@@ -53,18 +54,21 @@ class SharedRoots:
                 continue
         return found
 
-    def followed(self, delta: Fraction, start: float, close: float) -> Bound:
-        """ε at this δ by secants from a place nearby, both ends proved."""
-        goal, at, slope = log_of(delta), start, self._slope(start)
-        gap = self.log_delta(at) - goal
+    def followed(self, delta: Fraction, start: float, sides: tuple[float, float], close: float) -> Bound:
+        """ε at this δ by secants from a place between two sides of it; both ends are proved."""
+        goal, at, (low, high) = log_of(delta), start, sides
+        gap, slope = self.log_delta(at) - goal, self._slope(at)
         for _ in range(_SECANTS):
             if not abs(gap) > close:
                 break
-            at, before, last = at + gap / slope, at, gap
-            if not 0 < at < math.inf:
-                raise NotCertified("the exact profile", f"no ε is found from {start:.6g} on")
+            low, high = (at, high) if gap > 0 else (low, at)
+            before, last, at = at, gap, at + gap / slope
+            if not low < at < high:
+                at = (low + high) / 2
+            if not abs(at - before) > _STILL * at:
+                break
             gap = self.log_delta(at) - goal
-            steeper = (last - gap) / (at - before) if at != before else 0.0
+            steeper = (last - gap) / (at - before)
             slope = steeper if 0 < steeper < math.inf else slope
         return self.enclosed(at, delta)
 

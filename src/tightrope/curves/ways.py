@@ -22,7 +22,7 @@ _LAST = "grid"  # it answers nearly always, the better the more work it is allow
 _KEPT, _LEAST = 0.35, 1.5e5  # of the work that is allowed, for that; and so much at least, whatever a proof costs
 _EACH = 0.6  # where there is no grid: of the rest, for one way's searches, as the next may do better
 _BEFORE = "blurred"  # likewise, as a grid serves what it does not
-_SHARE, _LITTLE = 0.5, 3e4  # of the work that is allowed, for a way to many points; and what none can do with
+_SHARE, _LITTLE = 0.7, 3e4  # of the work that is allowed, for a way to many points; and what none can do with
 _DEEP = "deep"
 
 Answer = TypeVar("Answer")
@@ -151,11 +151,8 @@ class Ways(Profile):
 
 
 def roughly(profile: Profile) -> Profile:
-    """The same, where an end that is a little off will do: for that a grid needs little work, so it is second."""
-    if not isinstance(profile, Ways):
-        return profile
-    first, rest = profile.ways[:1], profile.ways[1:]
-    return replace(profile, wide=ROUGH, ways=(*first, *sorted(rest, key=lambda way: way[0] != _LAST)))
+    """The same, where an end that is a little off will do."""
+    return replace(profile, wide=ROUGH) if isinstance(profile, Ways) else profile
 
 
 def _width(value: object) -> float:

@@ -10,7 +10,7 @@ from bisect import bisect_left, insort
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-__all__ = ["many_roots", "spread"]
+__all__ = ["ends_first", "interpolated", "many_roots", "spread"]
 
 Value = TypeVar("Value")
 
@@ -31,6 +31,11 @@ def many_roots(
     value so ``close`` will do."""
     known = sorted([(first[1], first[0]), (last[1], last[0])])  # by value: they fall where places rise
     return {value: _root(function, value, known, close) for value in spread(sorted(set(values)))}
+
+
+def ends_first(values: list[Value]) -> list[Value]:
+    """Then the middle, then those in the middle of what is left: what is not reached lies between others."""
+    return [*values[:1], *values[1:][-1:], *spread(values[1:-1])]
 
 
 def spread(values: list[Value]) -> list[Value]:
@@ -55,7 +60,7 @@ def _root(function: Callable[[float], float], value: float, known: list[tuple[fl
         if not 0 < at < len(known):
             break
         high, low = known[at - 1][1], known[at][1]
-        before, place = place, _interpolated(known, at, value)
+        before, place = place, interpolated(known, at, value)
         if turn % _HALVED == 0 or not low < place < high:
             place = (low + high) / 2
         if abs(place - before) <= _STILL * abs(place):
@@ -69,8 +74,8 @@ def _root(function: Callable[[float], float], value: float, known: list[tuple[fl
     return place
 
 
-def _interpolated(known: list[tuple[float, float]], at: int, value: float) -> float:
-    """The place by Neville's scheme through the nearest known ones."""
+def interpolated(known: list[tuple[float, float]], at: int, value: float) -> float:
+    """The place of a value between those at ``at`` − 1 and ``at`` of the known (value, place), by Neville's scheme."""
     first = max(min(at - _NEIGHBOURS // 2, len(known) - _NEIGHBOURS), 0)
     chosen = known[first : first + _NEIGHBOURS]
     rows = [place for _, place in chosen]

@@ -19,7 +19,7 @@ from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.pair import Pair
 from tightrope.curves.profile import Profile, Witness, within_unit
 from tightrope.curves.revealed import Revealed
-from tightrope.curves.shared_roots import SharedRoots
+from tightrope.curves.shared_proofs import shared_deltas, shared_epsilons
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ball, lower_float, precision, sharp, upper_float
@@ -32,16 +32,12 @@ from tightrope.numerics.grid.search import SMALL, GridDirection
 from tightrope.numerics.real import Real, largest, total
 
 _STEPS = tuple(10.0**k for k in range(-11, -3))  # relative distances at which an end is proved
-_PATIENCE = 2**20  # points of grids after which those that serve their neighbours roughly are not replaced
-_OWN, _WIDEST = 3.0, 1e-5  # of the width of a grid where it was made, and at most
 _SHARE = 0.55  # of the work that is allowed, for the first direction: the other may be hard to tell from it
-_CLOSE, _ROUGH = 1e-6, 1e-3
 _NEARBY = Fraction(1, 1000)  # relatively: where else the grids of an ε are used
 _FEW = 0.7  # sampled records on average
 _FEW_POINTS = 4  # of a profile, each with grids of its own
 _ATOMS = 2  # both ends of a bounded loss
 _READ, _LOCATED = 250.0, 2.5e4  # units of work: a value of a grid, and the search for its place
-_SETTLED = 1e-8  # how near to its target ln δ is brought, by grids that were made for another
 _MOST = 200_000  # steps beyond which floats see nothing of a sum
 
 
@@ -124,30 +120,7 @@ class GridProfile(Profile):
 
     def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
         """At many ε: a grid serves its neighbours as long as its ends are close enough."""
-        found: dict[Fraction, Ball | None] = dict.fromkeys(sorted(set(epsilons)))
-        witness: Witness | None = None
-        spent, own = 0, 0.0
-        for x in found:
-            close = max(own, _CLOSE if spent < _PATIENCE else _ROUGH)
-            value = None if witness is None else self._nearby(x, witness, close)
-            if value is None:
-                try:
-                    witness = self._found(x, graded=len(found) <= _FEW_POINTS)
-                    value = self.prove(x, witness)
-                except NotCertified:
-                    continue
-                spent += _points(witness)
-                with precision(64):
-                    own = _worse_than(float(value.rad() / value.mid()) if value.mid() > 0 else 0.0)
-            found[x] = value
-        return [found[x] for x in epsilons]
-
-    def _nearby(self, epsilon: Fraction, witness: Witness, close: float) -> Ball | None:
-        """δ by grids that were made for another ε, if that is good enough."""
-        value = self.prove(epsilon, witness)
-        with precision(64):
-            slope = 1 + float(read_plan(witness).tilt) * float(epsilon)
-            return value if value.rad() <= value.mid() * close * slope else None
+        return shared_deltas(self, epsilons, partial(self._found, graded=len(set(epsilons)) <= _FEW_POINTS))
 
     def _worse(self, goal: float) -> int:
         """The direction that seems to need the larger ε. One without losses that large may have no grid there."""
@@ -196,41 +169,9 @@ class GridProfile(Profile):
 
     def epsilons(self, deltas: Sequence[Fraction]) -> list[Bound | None]:
         """At many δ, likewise."""
-        found: dict[Fraction, Bound | None] = dict.fromkeys(sorted(set(deltas), reverse=True))
-        last: tuple[float, SharedRoots] | None = None
-        spent, own = 0, 0.0
-        for delta in found:
-            close = max(own, _CLOSE if spent < _PATIENCE else _ROUGH)
-            bound = None if last is None else _moved(delta, *last, close)
-            if bound is None:
-                try:
-                    bound, witness = self._solved(delta, graded=len(found) <= _FEW_POINTS)
-                except NotCertified:
-                    continue
-                last = bound.upper, SharedRoots(partial(self._read, witness))
-                spent += _points(witness)
-                own = _worse_than(1 - bound.lower / bound.upper if 0 < bound.upper < math.inf else 0.0)
-            found[delta] = bound
-        return [found[delta] for delta in deltas]
-
-    def _read(self, witness: Witness, epsilon: Fraction) -> Ball:
-        return self.prove(epsilon, witness)
-
-
-def _moved(delta: Fraction, start: float, roots: SharedRoots, close: float) -> Bound | None:
-    """ε by grids that were made for another δ, if that is good enough."""
-    if not 0 < start < math.inf:
-        return None
-    try:
-        bound = roots.followed(delta, start, _SETTLED)
-    except NotCertified:
-        return None
-    return bound if bound.upper * (1 - close) <= bound.lower else None
-
-
-def _worse_than(width: float) -> float:
-    """How wide the answers of neighbours may be where the grid's own are not narrow."""
-    return min(_OWN * width, _WIDEST)
+        if len(set(deltas)) <= _FEW_POINTS:
+            return [self._epsilon(delta) for delta in deltas]
+        return shared_epsilons(self, deltas, find=partial(self._found, graded=False))
 
 
 def _rough_epsilon(direction: GridDirection, goal: float) -> float:
@@ -238,11 +179,6 @@ def _rough_epsilon(direction: GridDirection, goal: float) -> float:
         return direction.located(goal, longest=SMALL).upper
     except NotCertified:
         return -1.0
-
-
-def _points(witness: Witness) -> int:
-    """How many points the grids of a witness have: what they cost, on any machine."""
-    return sum(read_plan(one).points for one in (witness, witness.get("other", {})) if "step" in one or "grades" in one)
 
 
 def few(loss: Loss) -> bool:

@@ -40,7 +40,8 @@ _DEAR, _ROUGHLY = 3e5, math.log(1e-2)  # microseconds of a proof that is worth a
 _RARE = 3.0  # below this, a contour integral of the whole loss would be slow
 _MOST_SAMPLERS = 8
 _FEW = 5  # points that are asked alone
-_BESIDE, _SETTLED = 1e-3, 1e-10  # how far stretches reach beyond the ends; and how near to its target ln δ is brought
+_ASIDE, _LEAST = 4, 1e-3  # how far δ may be from where floats see it, as a factor; where ε may be 0, of the largest
+_SETTLED = 1e-10  # how near to its target ln δ is brought
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,27 +161,32 @@ class WindowedProfile(Profile):
         """At many ε; a plan for each direction serves a whole stretch."""
         stretches = WindowedStretches(self.steps, self.adding, self._beyond)
         found = {x: stretches.delta(x) if near(x) >= self.reach else None for x in sorted(set(epsilons))}
-        for x in [x for x in found if found[x] is None][:_FEW]:  # for many of them another way may be quicker
-            found[x] = self._delta(x)
+        alone = [x for x in found if found[x] is None]
+        if len(alone) <= _FEW:  # for many of them another way may be quicker
+            found |= {x: self._delta(x) for x in alone}
         return [found[x] for x in epsilons]
 
     def epsilons(self, deltas: Sequence[Fraction]) -> list[Bound | None]:
-        """At many δ likewise, between the first and the last, which are asked alone."""
+        """At many δ likewise, between places that floats find."""
         order = sorted(set(deltas), reverse=True)
+        if len(order) <= _FEW:
+            return [self._epsilon(delta) for delta in deltas]
         number = bisect_left(order, True, key=self._positive)
-        if self.reach and len(order) > _FEW:
+        found: dict[Fraction, Bound | None] = {}
+        if number and (before := self._epsilon(order[number - 1])) is not None and before.upper == 0:
+            found |= dict.fromkeys(order[:number], before)  # δ falls
+        if self.reach:
             number = bisect_left(order, self.reach, lo=number, hi=len(order) - 1, key=self.estimate)
-        alone = order[max(number - 1, 0) : number + 1] + order[-1:]
-        found = {delta: self._epsilon(delta) for delta in alone}
-        before = found[order[number - 1]] if number else None
-        if before is not None and before.upper == 0:
-            found |= dict.fromkeys(order[: number - 1], before)  # δ falls
-        first, last = found.get(order[min(number, len(order) - 1)]), found[order[-1]]
-        if first is not None and last is not None and 0 < first.lower < last.lower:
-            stretches = WindowedStretches(self.steps, self.adding, self._beyond)
-            stretches.cover(first.lower * (1 - _BESIDE), last.upper * (1 + _BESIDE))
-            roots = SharedRoots(stretches.needed)
-            found |= roots.between(order[number + 1 : -1], first.upper, last.lower, _SETTLED)
+        try:
+            first, last = self.estimate(order[number] * _ASIDE), self.estimate(order[-1] / _ASIDE)
+        except (NotCertified, IndexError):
+            return [found.get(delta) for delta in deltas]
+        first = first if first > 0 else _LEAST * last
+        stretches = WindowedStretches(self.steps, self.adding, self._beyond)
+        stretches.cover(first, last)
+        if stretches.kept:
+            ends = stretches.kept[0].first, stretches.kept[-1].last
+            found |= SharedRoots(stretches.needed).between(order[number:], *ends, _SETTLED)
         return [found.get(delta) for delta in deltas]
 
     def _positive(self, delta: Fraction) -> bool:

@@ -17,9 +17,10 @@ from tightrope.numerics.windowed.total import WindowedSum
 
 __all__ = ["WindowedStretches"]
 
-_STRETCH, _NATS = 1.6, 12.0  # how far a stretch reaches at most, relatively, and how far δ may fall there
+_STRETCH, _NATS = 3.0, 12.0  # how far a stretch reaches at most, relatively, and how far δ may fall there
 _HALVINGS = 5
 _PATIENCE, _FURTHER = 2, 0.05  # so many failures in a row are followed by none before an ε that much larger
+_HOPELESS = 5  # and so many by none at all
 _ENOUGH = 24  # bits to which a call is wanted
 
 
@@ -68,7 +69,7 @@ class WindowedStretches:
     def cover(self, first: float, last: float) -> None:
         """Stretches for all ε between these, but where they fail."""
         x = first
-        while x < last:
+        while x < last and self._failed < _HOPELESS:
             try:
                 x = self._begun(x).last
             except NotCertified:
@@ -76,13 +77,13 @@ class WindowedStretches:
 
     def _hopeful(self, x: float) -> bool:
         """Whether a new stretch is worth its search: not right after some have failed."""
-        return self._failed < _PATIENCE or x > self._next
+        return self._failed < _PATIENCE or (x > self._next and self._failed < _HOPELESS)
 
     def _begun(self, x: float) -> Stretch:
         """A stretch from x on; without a plan for the lesser direction where it is bounded."""
         self._failed, self._next = self._failed + 1, x * (1 + _FURTHER)
         level, slope = self._steps.estimate(x)
-        last = x * min(_STRETCH, 1 + _NATS / slope)
+        last = x * min(_STRETCH, 1 + _NATS / max(slope, 1.0))
         for _ in range(_HALVINGS):  # beside atoms δ may fall off a cliff
             if level - self._steps.estimate(last)[0] <= _NATS + 1:
                 break

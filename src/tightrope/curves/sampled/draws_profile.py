@@ -23,6 +23,7 @@ from tightrope.curves.pair import Pair
 from tightrope.curves.profile import Profile, Witness
 from tightrope.curves.sampled.draws import MOST_BITS, DrawsPair, drawn_pairs, spread, with_counts
 from tightrope.curves.sampled.glued import Glued
+from tightrope.curves.shared_proofs import shared_deltas, shared_epsilons
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, precision
@@ -37,7 +38,7 @@ Counts = tuple[tuple[int, ...], ...]
 Answer = TypeVar("Answer")
 _BEYOND = (24, 12)  # bits by which what is left out is below the value asked for; fewer where that proves nothing
 _FLAT = "flat"
-_WIDE = 1e-6  # relatively: then the other way is tried, too
+_WIDE, _MANY = (1e-6, 1e-9), 20.0  # relatively: then the other way is tried, too; sampled records that ask for more
 _RARELY, _SELDOM, _OFTEN = 1.0, 2.0, 150.0  # sampled records on average
 _ROUGH_BITS = 60
 _CHANGE = 2.0**-24  # of E[e^{tL}], by all multiplicities that are not kept
@@ -114,14 +115,17 @@ class DrawsProfile(Profile):
     def _flat_or_not(self, counts: Counts, level: float) -> tuple[bool, ...]:
         """In which order a flat contour is tried, and any other way: where records are sampled often, no contour need
         be flat, and where they are rarely sampled, none is short. ``level``: about ln δ."""
-        hits = sum(n * _rate(pair) for pair, n in self.loss.remove)
-        if hits < _RARELY:
+        if self._hits() < _RARELY:
             return (False,)
         flat = self.flat(counts)
         if isinstance(flat, SmoothedProfile):
             return (True, False) if flat.suits(level) else (False, True)
         drawn = sum(n * _rate(pair) for pair, n in self.loss.remove if isinstance(pair, DrawsPair))
         return (False,) if drawn < _RARELY else (True, False) if _SELDOM <= drawn <= _OFTEN else (False, True)
+
+    def _hits(self) -> float:
+        """How many records are sampled on average."""
+        return sum(n * _rate(pair) for pair, n in self.loss.remove)
 
     def _either(self, counts: Counts, level: float) -> Profile:
         """By a flat contour where one is short, else as any product."""
@@ -156,7 +160,7 @@ class DrawsProfile(Profile):
                 except NotCertified as wrong:
                     failure = wrong
                     continue
-                if found[-1][0] <= _WIDE:
+                if found[-1][0] <= _WIDE[self._hits() >= _MANY]:
                     break
             if found:
                 return min(found, key=lambda one: one[0])[1:]
@@ -224,13 +228,18 @@ class DrawsProfile(Profile):
             level, tries = self._tries_at(max(shared))
             for counts in tries[:1]:
                 values.update(zip(shared, self._either(counts, level).deltas(shared), strict=True))
-        return [values[x] if values.get(x) is not None else self._delta(x) for x in epsilons]
+        missing = [x for x in epsilons if values.get(x) is None]
+        values.update(zip(missing, shared_deltas(self, missing), strict=True))
+        return [values[x] for x in epsilons]
 
     def epsilons(self, deltas: Sequence[Fraction]) -> list[Bound | None]:
         """One product for all."""
         tries = self._tries_for(min(deltas))[:1] if deltas else []
         found = self._either(tries[0], _level(min(deltas))).epsilons(deltas) if tries else [None] * len(deltas)
-        return [self._epsilon(delta) if one is None else one for delta, one in zip(deltas, found, strict=True)]
+        values = dict(zip(deltas, found, strict=True))
+        missing = [delta for delta, one in values.items() if one is None]
+        values.update(zip(missing, shared_epsilons(self, missing), strict=True))
+        return [values[delta] for delta in deltas]
 
 
 def _level(delta: Fraction) -> float:

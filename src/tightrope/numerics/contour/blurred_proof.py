@@ -20,11 +20,12 @@ from tightrope.numerics.contour.floats import Saddles
 from tightrope.numerics.contour.kinks import KERNEL_ERROR, Kinks
 from tightrope.numerics.squaring import power
 from tightrope.numerics.transforms.fine_powers import fine_powers
-from tightrope.numerics.transforms.float_lines import UNIT, Phases, as_doubles, block_sum
+from tightrope.numerics.transforms.float_lines import UNIT, FloatNodes, Phases, above, as_doubles, block_sum
+from tightrope.numerics.transforms.screened_sums import sums_at
 from tightrope.numerics.transforms.transform import Transform, whole_power
 
 if TYPE_CHECKING:
-    from tightrope.numerics.transforms.float_lines import FloatNodes, Integers
+    from tightrope.numerics.transforms.float_lines import Integers
     from tightrope.numerics.transforms.transform import Complexes, Floats
 
 __all__ = ["BITS", "KEPT_NODE", "MOST_NODES", "NODE", "BlurPlan", "BlurredProof"]
@@ -36,6 +37,7 @@ _MANY = 50  # copies whose errors are relative
 _DROPPED, _LIGHT = 50, 2e-22  # a node whose share is below e^−50 is dropped; and a number above that
 _FINE = Ball(2) ** -36  # an error of Π φ^k that is small enough
 NODE, KEPT_NODE = 10.0, 300.0  # nanoseconds of a node but for its transforms, and of one that is not dropped
+_SPARSE, _MOST_PRODUCTS = 100, 2e6  # nodes for each that is left, and nodes times losses, if those are taken alone
 _MOST_MICROSECONDS, _RAISED = 1.2e5, 5.0  # for nodes in balls, and for the power of each
 _UNITS = 1.5  # of work for each microsecond
 MOST_NODES, _MOST_POINTS = 4_000_000, 2**32 - 1  # a plan may come from outside
@@ -143,10 +145,7 @@ def _nodes(
     indices: Integers = np.arange(plan.count + 1)
     lines: list[tuple[FloatNodes, Transform, int]] = []
     for transform, copies in sorted(parts, key=lambda part: part[0].sparse):  # what few are left to need not be quick
-        effort.spend(len(indices) * (NODE + transform.node_cost(copies)) / 1000, _WHAT)
-        line = transform.few_nodes(plan.t, plan.eta, indices, Ball(-_DROPPED) / copies, plan.count)
-        if line is None:
-            raise NotCertified(_WHAT, "a part has no nodes in doubles")
+        line = _line(transform, copies, plan, indices)
         if not line.alive.all():
             indices, kept = indices[line.alive], np.nonzero(line.alive)[0]
             lines, line = [(one.among(kept), part, n) for one, part, n in lines], line.among(kept)
@@ -159,6 +158,24 @@ def _nodes(
             raised = _finer(transform, copies, plan, indices) or raised
         values, weights, total = values * raised.values, weights * raised.weights, total + raised.error
     return indices, values, total.expm1().upper(), weights
+
+
+def _line(transform: Transform, copies: int, plan: BlurPlan, indices: Integers) -> FloatNodes:
+    """φ at these nodes; where few of them are left, by themselves."""
+    floor, number = Ball(-_DROPPED) / copies, len(indices)
+    few = number * _SPARSE <= plan.count and not transform.sparse
+    terms = transform.terms_of(plan.t) if few else None
+    if terms is not None and number * len(terms.shares) <= _MOST_PRODUCTS:
+        with precision(BITS):
+            values, error = sums_at(terms.shares, [loss * ball(plan.eta) for loss in terms.losses], indices)
+            error = (error + terms.error).upper()
+        return FloatNodes(values, error, above(values, error, floor))
+    cost = NODE * number + transform.node_cost(copies) * (number if transform.sparse else plan.count)
+    effort.spend(cost / 1000, _WHAT)
+    line = transform.few_nodes(plan.t, plan.eta, indices, floor, plan.count)
+    if line is None:
+        raise NotCertified(_WHAT, "a part has no nodes in doubles")
+    return line
 
 
 def _power(line: FloatNodes, copies: int) -> _Power:

@@ -177,9 +177,10 @@ class ContourSum(LossSum):
             size = float(abs(line.terms).sum() / abs(line.terms[0]))
         start = max(start / 1.1, eta)
         count = self._fallen(start, t, eta, log_error, sharp=False)
-        if any(transform.bends for transform, _ in self._parts):
-            if count is None or sum(transform.cost(t, eta, count, _BITS) for transform, _ in self._parts) > _DEAR:
-                count = self._fallen(start, t, eta, log_error, sharp=True) or count
+        if any(transform.bends for transform, _ in self._parts) and not (
+            count is not None and sum(transform.cost(t, eta, count, _BITS) for transform, _ in self._parts) < _DEAR
+        ):
+            count = self._fallen(start, t, eta, log_error, sharp=True) or count
         if count is None:
             raise NotCertified("a contour integral", "its transform does not decay fast enough")
         return _rounded(count), size
@@ -239,7 +240,7 @@ class ContourSum(LossSum):
             while len(self._proofs) >= _KEPT:
                 self._proofs.pop(next(iter(self._proofs)), None)
             t, eta = float(plan.t), float(plan.eta)
-            work = sum(transform.cost(t, eta, plan.count, plan.bits) for transform, _ in self._parts)
+            work = sum(one.cost(t, eta, plan.count, plan.bits) + one.decay_cost for one, _ in self._parts)
             with effort.proving():
                 effort.spend(UNITS * work + _LEAST, "a contour integral")
             with effort.paid():

@@ -7,6 +7,7 @@ exceed the call by many nats. All searches are on proved values: doubles would d
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -16,7 +17,7 @@ from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, between, precision
 from tightrope.numerics.contour.floats import searching
 from tightrope.numerics.contour.loss_sum import LossSum
-from tightrope.numerics.contour.smoothed_proof import SmoothedProof, SmoothPlan
+from tightrope.numerics.contour.smoothed_proof import NotLow, SmoothedProof, SmoothPlan
 from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.low_stretches import LowPart, low_parts, near_end
 from tightrope.numerics.transforms.sampled_rule import short
@@ -27,18 +28,19 @@ __all__ = ["SmoothPlan", "SmoothedSum"]
 _KEPT = 4
 _TILTS = (0.8, 0.4, 0.2, 0.1)  # of the saddle
 _ROUGH = 1e-2
-_COARSER = (1, 30, 1000)  # accuracies that are tried in turn
+_WIDER, _WIDEST = 2, 0.1  # times that λ is made wider, and its largest price, as a root
+_ASIDE = 1.2  # so much wider than where nodes were not low: it is rounded, too
 _FURTHER = (1.04, 1.15, 1.3, 1.5, 2.0, 3.0, 4.5, 7.0, 10.0)  # last nodes, of those of a normal loss
 _ROOM = 1.1  # |φ| is to be a little below what is asked
-_MORE = (1.0, 1.5)  # times as many nodes, where those seen are not enough
-_PLACES = 60
+_MORE, _NEAR_BY = 1.5, 4.0  # times as many nodes, where those seen are not enough: where it fails so near to them
+_PLACES = 32
 _MOST_NODES = 4000
 _UNITS, _LOW_WORK = 1.3, 1e4  # of work for each microsecond of the transforms, and to see how far nodes are not low
 _PLANS, _STEPS = 10, 10
 _BELOW = (3.0, 12.0, 25.0, 40.0, 60.0)  # nats by which a call may be below Chernoff's bound
 _CLOSE, _APART = 1e-3, 0.1  # ln of the call so near to its target ends a search; and what all plans agree on
 _BEFORE, _NEAR, _OUTGROWN = 0.85, 0.02, 4.0  # a tilt so much below the saddle should have about the same curvature
-_LOW_NATS = 40.0
+_LOW_NATS, _NOTHING = 40.0, 3.0
 _SEEN = 4  # bits of a ball whose middle is worth something
 _WHAT = "a smoothed contour"
 
@@ -61,6 +63,7 @@ class SmoothedSum(LossSum):
         deviation = self._deviation()
         score = math.sqrt(max(-2 * log_target, 1.0))
         x, slope, low, high = deviation * (deviation / 2 + score), -score / deviation, 0.0, math.inf
+        x, back = min(x, self._saddles.saddle_root(log_target)[0]), deviation / 4
         for _ in range(_PLANS):
             plan, made = self._proved(x, log_target, -slope, _ROUGH), x
             reach = max(deviation, math.pi / 4 / float(plan.eta))
@@ -68,7 +71,7 @@ class SmoothedSum(LossSum):
                 found = self._log_slope(x, plan)
                 if found is None:  # the call drowns where it is small
                     high = min(high, x)
-                    x = (low + high) / 2 if low > 0 else x - deviation / 4
+                    x, back = (low + high) / 2 if low > 0 else max(x - back, x / 2), 2 * back
                     break
                 gap, slope = found[0] - log_target, found[1]
                 if abs(gap) > _APART:
@@ -117,13 +120,15 @@ class SmoothedSum(LossSum):
 
     @searching
     def estimate(self, x: float) -> tuple[float, float]:
-        """About ln of the finite part of the call at x, and its slope: from contours for smaller and smaller calls."""
-        most, deviation = self._saddles.chernoff(x)[0], self._deviation()
+        """About ln of the finite part of the call at x, and its slope: from contours for smaller and smaller calls, but
+        for none that is nothing beside the mass at ∞."""
+        most, deviation, least = self._saddles.chernoff(x)[0], self._deviation(), self._log_infinite - _NOTHING
         for below in _BELOW:
-            level = min(most - below, -1.0)
-            found = self._log_slope(x, self._proved(x, level, math.sqrt(-2 * level) / deviation, _ROUGH))
-            if found is not None:
-                return found
+            level = max(min(most - below, -1.0), least)
+            steep = math.sqrt(-2 * level) / deviation
+            found = self._log_slope(x, self._proved(x, level, steep, _ROUGH))
+            if found is not None or level == least:
+                return found or (least, -steep)
         raise NotCertified(_WHAT, "no search found how small the call is")
 
     def _log_call(self, x: float, plan: SmoothPlan) -> float | None:
@@ -136,36 +141,40 @@ class SmoothedSum(LossSum):
     def plan(self, x: float, log_call: float, slope: float, relative: float) -> SmoothPlan:
         """Parameters for a proof at and near x, where ln of the call has that slope: as near to that relative accuracy
         of the call as can be proved."""
-        failure = NotCertified(_WHAT, "no accuracy was tried")
-        for coarser in _COARSER:
-            try:
-                with effort.proving():
-                    return self._proved(x, log_call, -slope, relative * coarser)
-            except NotCertified as wrong:  # some nodes are not low
-                failure = wrong
-        raise failure
+        narrowest = 0.0
+        with effort.proving():
+            for _ in range(_WIDER):
+                try:
+                    return self._proved(x, log_call, -slope, relative, narrowest)
+                except NotLow as wrong:
+                    narrowest = _ASIDE * math.sqrt(2 * wrong.nats) / wrong.reached
+                    if not narrowest * math.sqrt(slope * (slope - 1)) < _WIDEST:
+                        raise
+            return self._proved(x, log_call, -slope, relative, narrowest)
 
-    def _proved(self, x: float, log_call: float, steep: float, relative: float) -> SmoothPlan:
+    def _proved(
+        self, x: float, log_call: float, steep: float, relative: float, narrowest: float = 0.0
+    ) -> SmoothPlan:
         """A plan whose nodes are proved to be low, if need be with some more of them."""
-        plan, failure = self._plan(x, log_call, steep, relative), NotCertified(_WHAT, "no plan was tried")
-        for more in _MORE:
-            one = replace(plan, count=min(math.ceil(plan.count * more), plan.last))
-            try:
-                self._kept(one)
-            except NotCertified as wrong:
-                failure = wrong
-            else:
-                return one
-        raise failure
+        plan = self._plan(x, log_call, steep, relative, narrowest)
+        try:
+            self._kept(plan)
+        except NotLow as wrong:
+            if wrong.reached > _NEAR_BY * float(plan.eta) * plan.count:
+                raise
+            plan = replace(plan, count=min(math.ceil(_MORE * plan.count), plan.last))
+            self._kept(plan)
+        return plan
 
-    def _plan(self, x: float, log_call: float, steep: float, relative: float) -> SmoothPlan:
-        """``steep``: −d ln call/dx."""
+    def _plan(self, x: float, log_call: float, steep: float, relative: float, narrowest: float) -> SmoothPlan:
+        """``steep``: −d ln call/dx; ``narrowest``: the least λ."""
         error = math.log(relative / 8)
         t, period = self._tilt(x, log_call, error)
         eta, at = short(2 * math.pi / period, 5), float(t)
         lost = max(self._saddles.tilts(at).log_moment - at * x - log_call, 0.0)
-        nats = math.ceil(lost - error + max(math.log(1 / at), 0.0) + 3)
-        width = short(math.sqrt(relative / (2 * steep * (steep + 1))), 4)  # the price is about λ²·density/call
+        nats = math.ceil(lost - error + max(math.log(self._deviation()), 0.0) + 1)
+        least = math.sqrt(relative / (2 * steep * (steep + 1)))  # the price is about λ²·density/call
+        width = short(max(least, narrowest), 4)
         last = math.ceil(math.sqrt(2 * nats) / float(width * eta))
         effort.spend(_LOW_WORK, _WHAT)
         with effort.owing():
@@ -188,22 +197,22 @@ class SmoothedSum(LossSum):
 
     def _count(self, parts: list[LowPart], eta: Fraction, last: int, nats: float) -> int:
         """The last node that is not low, as far as floats and moments see it."""
+        start = math.sqrt(2 * nats) / (self._deviation() * float(eta))
+        counts = [min(math.ceil(start * further), last) for further in _FURTHER]
+        found = bisect_left(counts, True, key=lambda count: count >= last or self._low_from(parts, eta * count, nats))
+        if found == len(counts) or counts[found] > _MOST_NODES:
+            raise NotCertified(_WHAT, "its nodes are not low")
+        return counts[found]
+
+    @staticmethod
+    def _low_from(parts: list[LowPart], y: Fraction, nats: float) -> bool:
+        """Whether nodes seem low right after y."""
         import numpy as np
 
-        start = math.sqrt(2 * nats) / (self._deviation() * float(eta))
-        for further in _FURTHER:
-            count = math.ceil(start * further)
-            if count >= last:
-                return last
-            if count > _MOST_NODES:
-                break
-            y = eta * count
-            with precision(80):
-                near = near_end(parts, y, 4 * y, nats)
-            places = np.geomspace(float(near), 4 * float(near), _PLACES)
-            if (np.min([part.logs(places) for part in parts], axis=0) < -_ROOM * nats).all():
-                return count
-        raise NotCertified(_WHAT, "its nodes are not low")
+        with precision(80):
+            near = near_end(parts, y, 4 * y, nats)
+        places = np.geomspace(float(near), 4 * float(near), _PLACES)
+        return bool((np.min([part.logs(places) for part in parts], axis=0) < -_ROOM * nats).all())
 
     def _kept(self, plan: SmoothPlan) -> SmoothedProof:
         """The proof of a plan, one of the last few."""

@@ -10,8 +10,8 @@ times as much. U has the ``aliases`` of the longer sum of losses, those of V are
 about λ² times the density of L at x, whatever the tilt is: far from x there is nothing, unlike in ``blurred_proof``. So
 a contour may be as flat as one likes, and balls do not mind terms that exceed the call by many nats.
 
-Nodes beyond the last are bounded in two stretches: up to some Y the product of the transforms is proved to be at most
-e^{−nats} (``low_stretches``), and beyond it at most 1, times e^{−λ²y²/2}.
+Nodes beyond the last, at y₀, are bounded in two stretches: up to some Y the product of the transforms is proved to be
+at most e^{−nats}·y/y₀ (``low_stretches``), and beyond it at most 1, times e^{−λ²y²/2}.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from tightrope.numerics.contour.aliases import Aliases
 from tightrope.numerics.contour.floats import Saddles
 from tightrope.numerics.real import Real
 from tightrope.numerics.transforms.closed import NormalTransform
-from tightrope.numerics.transforms.low_stretches import all_low, low_parts
+from tightrope.numerics.transforms.low_stretches import low_parts, low_up_to
 from tightrope.numerics.transforms.transform import Transform, whole_power
 from tightrope.numerics.transforms.turned_sum import TurnedSum
 
-__all__ = ["SmoothPlan", "SmoothedProof"]
+__all__ = ["NotLow", "SmoothPlan", "SmoothedProof"]
 
 _GUARD = 40
 _ALIAS_BITS = 40
@@ -39,7 +39,7 @@ _MOST_NODES, _MOST_BITS = 20_000, 10_000  # a plan may come from outside
 
 @dataclass(frozen=True)
 class SmoothPlan:
-    """Tilt t, step η, nodes 0 … count, bits, λ, the number of the node at Y, and the nats by which all between are
+    """Tilt t, step η, nodes 0 … count, bits, λ, the number of the node at Y, and the nats by which those between are
     low."""
 
     t: Fraction
@@ -49,6 +49,14 @@ class SmoothPlan:
     width: Fraction
     last: int
     nats: int
+
+
+class NotLow(NotCertified):
+    """Nodes are low by so many nats up to some y only."""
+
+    def __init__(self, reached: float, nats: int) -> None:
+        super().__init__("a smoothed contour", f"its nodes are not low at {reached:.6g}")
+        self.reached, self.nats = reached, nats
 
 
 class SmoothedProof:
@@ -62,8 +70,9 @@ class SmoothedProof:
         self._plan, self._parts = plan, parts
         self._smooth = NormalTransform(Real(plan.width**2))
         first, end = plan.eta * plan.count, plan.eta * plan.last
-        if first < end and not all_low(low_parts(parts, plan.t), first, end, plan.nats):
-            raise NotCertified("a smoothed contour", "its nodes are not low")
+        reached = low_up_to(low_parts(parts, plan.t), first, end, plan.nats) if first < end else end
+        if reached < end:
+            raise NotLow(float(reached), plan.nats)
         with precision(self.bits):
             self._log_scale, products = self._line()
             t, eta = ball(plan.t), ball(plan.eta)
@@ -86,19 +95,18 @@ class SmoothedProof:
         return scale, products
 
     def _tails(self) -> None:
-        """Bounds of what 2Σ_{n>N} adds to both sums, N = count: sums of falling functions, below integrals.
+        """Bounds of what 2Σ_{n>N} adds to both sums, N = count.
 
-        |s(s+1)| ≥ t² + y², whose inverse has the integral arctan(t/y)/t from y on; that of e^{−λ²y²/2} is √(π/2)/λ at
-        most, and at most e^{−λ²Y²/2}/(λ²Y) from Y on.
+        |s(s+1)| ≥ t² + y² ≥ y². A sum of a falling function is at most its integral: that of 1/y is ln(Y/y₀), that of
+        1/(t²+y²) from Y on arctan(t/Y)/t. y·e^{−λ²y²/2} rises to at most 1/λ and falls, with the integral 1/λ²; that of
+        e^{−λ²y²/2} from Y on is at most e^{−λ²Y²/2}/(λ²Y).
         """
         plan = self._plan
         t, eta, width = ball(plan.t), ball(plan.eta), ball(plan.width)
-        start, end, low = eta * plan.count, eta * plan.last, Ball(-plan.nats).exp()
-        beyond = (-((width * end) ** 2) / 2).exp()
-        near, far = low * (t / start).atan() / t, beyond * (t / end).atan() / t
-        self._upper_tail = (2 * (near + far) / eta).upper()
-        near, far = low * (Ball.pi() / 2).sqrt() / width, beyond / (width**2 * end)
-        self._gap_tail = (2 * (near + far) / eta).upper()
+        start, end = eta * plan.count, eta * plan.last
+        low, beyond = Ball(-plan.nats).exp() / start, (-((width * end) ** 2) / 2).exp()
+        self._upper_tail = (2 * (low * (end / start).log() + beyond * (t / end).atan() / t) / eta).upper()
+        self._gap_tail = (2 * (low * (1 / width**2 + eta / width) + beyond / (width**2 * end)) / eta).upper()
 
     def call(self, x: Ball) -> Ball:
         """The finite part of the call at x."""

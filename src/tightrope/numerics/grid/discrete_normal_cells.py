@@ -28,6 +28,7 @@ _BITS = 160
 _REACH = 12  # standard deviations: beyond, there is a mass of 10⁻³²
 _MOST_VALUES = 6_000_000
 _LARGEST_LOSS = 250
+_EXPONENT = 590  # of floats
 _BLOCK = 256
 
 
@@ -44,15 +45,18 @@ class DiscreteNormalCells(CellLaw):
     def __post_init__(self) -> None:
         if not 0 < self.rate <= 1 or self.shift < 1:
             raise AssertionError("the rate must lie between 0 and 1, the shift be positive")
-        if self.variance < 1 or self.shift * (2 * self._reach + self.shift) > 2 * _LARGEST_LOSS * self.variance:
+        if self._reach < 1:
             raise NotCertified(_WHAT, "the noise is too narrow")
         if 2 * self._reach + self.shift > _MOST_VALUES:
             raise NotCertified(_WHAT, "the noise is too wide")
 
     @cached_property
     def _reach(self) -> int:
-        """The noise is seen from −reach to reach + shift."""
-        return _REACH * (math.isqrt(math.ceil(self.variance)) + 1)
+        """The noise is seen from −reach to reach + shift, as far as floats reach: k²/2v and base losses."""
+        seen = _REACH * (math.isqrt(math.ceil(self.variance)) + 1)
+        squares = math.isqrt(math.floor(2 * _EXPONENT * self.variance)) - self.shift
+        losses = math.floor((2 * _LARGEST_LOSS * self.variance / self.shift - self.shift) / 2)
+        return min(seen, squares, losses)
 
     @cached_property
     def _floats(self) -> tuple[float, float, float]:

@@ -27,7 +27,7 @@ _WHAT = "the cells of an exchanged record's loss with discrete Gaussian noise"
 _BITS = 160
 _REACH = 12  # standard deviations: beyond, there is a mass of 10⁻³²
 _MOST_VALUES = 3_000_000
-_LARGEST_LOSS = 250
+_EXPONENT = 590  # of floats
 _TINY = 1e-290  # masses below the normal floats are off by less
 
 
@@ -56,7 +56,7 @@ class ExchangedDiscreteNormalCells(CellLaw):
     def __post_init__(self) -> None:
         if not 0 < self.rate < 1 or self.shift < 1:
             raise AssertionError("the rate must lie between 0 and 1, the shift be positive")
-        if self.variance < 1 or self.shift * (2 * self._last + self.shift) > 2 * _LARGEST_LOSS * self.variance:
+        if self._last <= self.shift // 2:
             raise NotCertified(_WHAT, "the noise is too narrow")
         if self._last > _MOST_VALUES:
             raise NotCertified(_WHAT, "the noise is too wide")
@@ -68,8 +68,11 @@ class ExchangedDiscreteNormalCells(CellLaw):
 
     @cached_property
     def _last(self) -> int:
-        """The last k of the table."""
-        return _REACH * (math.isqrt(math.ceil(self.variance)) + 1) + self.shift
+        """The last k of the table, as far as floats reach: k²/2v, and the base losses of N(D) and of N(−D)."""
+        seen = _REACH * (math.isqrt(math.ceil(self.variance)) + 1) + self.shift
+        most = 2 * _EXPONENT * self.variance
+        reach = most / self.shift + (self.shift if self.glued else -self.shift)
+        return min(seen, math.isqrt(math.floor(most)), math.floor(reach / 2))
 
     @cached_property
     def _table(self) -> Table:

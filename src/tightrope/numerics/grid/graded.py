@@ -29,7 +29,7 @@ from tightrope.numerics.grid.grid_plan import LONGEST, MOST_POINTS, GridPlan
 from tightrope.numerics.grid.pieces import Piece
 from tightrope.numerics.grid.total import GridSum
 
-__all__ = ["MOST_GRADES", "GradedPlan", "GradedSum", "grades", "multiplicity", "pieces"]
+__all__ = ["MOST_GRADES", "GradedPlan", "GradedSum", "checked_grades", "grades", "multiplicity", "pieces"]
 
 MOST_GRADES = 64
 _LENGTHS = 3 * LONGEST  # of all grades
@@ -104,7 +104,7 @@ class GradedSum:
         """``known``: grids of some grades of this plan, by place."""
         copies = [count for _, count in parts]
         self._terms = []
-        for place, (grade, one) in enumerate(zip(_check(plan, copies), plan.plans, strict=True)):
+        for place, (grade, one) in enumerate(zip(checked_grades(plan, copies), plan.plans, strict=True)):
             grid = known.get((place, one)) if known else None
             grid = grid or GridSum(pieces(parts, plan.borders, grade), one, whole=False)
             self._terms.append((multiplicity(copies, grade), grid))
@@ -132,7 +132,7 @@ class GradedSum:
             return sum((count * grid.lower(epsilon) for count, grid in self._terms), Ball(0)).lower()
 
 
-def _check(plan: GradedPlan, copies: Sequence[int]) -> list[tuple[int, ...]]:
+def checked_grades(plan: GradedPlan, copies: Sequence[int]) -> list[tuple[int, ...]]:
     """The grades of a plan, if it is what is assumed, beside what each grid assumes of its own; else NotCertified."""
     fits = len(plan.borders) == len(copies) and 0 <= plan.degree < MOST_GRADES
     fits = fits and all(_ordered(*border) for border in plan.borders if border is not None)

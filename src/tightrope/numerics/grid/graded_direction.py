@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from tightrope.errors import NotCertified
-from tightrope.numerics import effort
 from tightrope.numerics.grid.graded import GradedPlan, GradedSum
 from tightrope.numerics.grid.graded_fit import GradeFit
 from tightrope.numerics.grid.graded_search import Sketch, best_sketch
@@ -23,9 +22,8 @@ from tightrope.numerics.grid.search import (
 
 __all__ = ["GradedDirection"]
 
-_SKETCHES, _NEARLY, _AGAIN = 2, 0.1, 0.5  # by how much of ε it may move for a plan, and for its borders
+_SKETCHES, _NEARLY = 2, 0.3  # by how much of ε it may move for the borders
 _FURTHER = 1e-3  # of ε: where else δ is looked at
-_RESERVE = 1.0  # of small grids: the other direction is still to be bounded
 
 
 class GradedDirection(GridDirection):
@@ -55,10 +53,8 @@ class GradedDirection(GridDirection):
         """On graded grids; None if they cannot be made."""
         at, slope = start.upper, self._slope(start.plan, start.upper)
         try:
-            moved = math.inf
             for _ in range(_SKETCHES):
-                if moved > _AGAIN:
-                    sketch = best_sketch(self.parts, self.pictures(), at, goal, slope)
+                sketch = best_sketch(self.parts, self.pictures(), at, goal, slope)
                 small = sketch.plan(at, goal, sketch.small())
                 rough = self._rooted(small, at, goal)
                 moved, at = abs(rough.upper - at) / at, rough.upper
@@ -77,8 +73,7 @@ class GradedDirection(GridDirection):
         assert isinstance(grid, GradedSum)
         gaps = [gap * math.exp(-level) for gap in grid.gaps(at)]
         fit = GradeFit(self.parts, sketch, small, gaps, grid_units, (at, level))
-        with effort.allowed(effort.left() - _RESERVE * self.units(small)):
-            fit.narrow(wanted)
+        fit.narrow(wanted)
         plan, known = fit.plan, dict(zip(enumerate(small.plans), grid.grids, strict=True))
         self.keep(plan, GradedSum(self.parts, plan, {**known, **fit.grids}))
         return plan

@@ -27,7 +27,8 @@ _SHARE = 0.3  # of the gap that is wanted, for the widest grade
 _GROWTH, _CAREFUL = 8, 4  # at most, from one grid to the next: coarse ones say little; and while kinds are compared
 _COUNTS = 0.05  # of the gap that is wanted: a grade that counts
 _BEHIND = 6.0  # times as wide as the best kind: then a kind is not tried on finer grids
-_BLIND = 2**14  # points: on shorter grids a kind whose lower end is 0 may still be the best
+_BLIND = 2**14  # points: on shorter grids a kind whose lower end says nothing may still be the best
+_SEEN = 0.02  # of δ: unless another one is closer than this
 _LEAST = 2  # by so much each finer grid must be closer
 _ROUNDED = 0.3  # from there on powers of two are rounded up
 _BUDGET = LONGEST + LONGEST // 2  # points of all grades
@@ -118,7 +119,7 @@ class GradeFit:
         best = min(found, key=lambda kind: found[kind][1])
         plan, gap, _ = found[best]
         alive = [kind for kind, (_, wide, _) in found.items() if wide <= _BEHIND * gap]
-        if length < _BLIND:
+        if length < _BLIND and gap > _SEEN:
             alive += [kind for kind, (_, _, unseen) in found.items() if unseen and kind not in alive]
         for kind, (other, _, _) in found.items():  # large, and not wanted again
             if kind != best:

@@ -16,12 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tightrope.errors import NotCertified
-from tightrope.numerics import effort
 from tightrope.numerics.grid.cells import CellLaw, Floats
 from tightrope.numerics.grid.climb import squares
 from tightrope.numerics.grid.graded import MOST_GRADES, Borders, GradedPlan, grades, multiplicity
 from tightrope.numerics.grid.grid_plan import GridPlan
-from tightrope.numerics.grid.plan import Picture, grid_plan, plan_units
+from tightrope.numerics.grid.plan import Picture, grid_plan
 
 __all__ = ["KINDS", "SMOOTH", "Kind", "Sketch", "best_sketch", "smooth"]
 
@@ -84,7 +83,6 @@ class Sketch:
 def _grade_plan(
     pictures: Sequence[Picture], count: int, kind: Kind, epsilon: float, level: float, length: int
 ) -> GridPlan:
-    effort.spend(plan_units(pictures), "graded grids of losses")
     return grid_plan(pictures, epsilon, level - math.log(count), length, kind.split, kind.climb)
 
 

@@ -75,7 +75,8 @@ def masses_between(below: Floats, above: Floats, centres: Centres) -> tuple[Floa
     if narrow.all():
         low, high = _narrow(width, middle, centres)
     else:
-        low, high = np.zeros_like(middle), np.where(np.isinf(below) & (below == above), 0.0, np.full_like(middle, FLOOR))
+        low, high = np.zeros_like(middle), np.full_like(middle, FLOOR)
+        high[np.isinf(below) & (below == above)] = 0.0
         at = np.nonzero(narrow)
         low[at], high[at] = _narrow(width[at], middle[at], centres.of(at[0]))
         with np.errstate(invalid="ignore"):

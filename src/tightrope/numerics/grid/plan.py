@@ -8,14 +8,16 @@ step ends (``cap``) where the other steps can hardly bring the sum below ε agai
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tightrope.errors import NotCertified
+from tightrope.numerics import effort
 from tightrope.numerics.balls import precision
 from tightrope.numerics.grid.cells import CellLaw, Floats
 from tightrope.numerics.grid.grid_plan import GridPlan, Stream
@@ -27,19 +29,19 @@ _COARSE = 600
 _SMALL, _GROUP = 1e-2, 6  # of ε, or of the largest loss: smaller ones are pictured more coarsely, so many cells as one
 _WIDER = 1.05  # the ratio of neighbouring edges
 _HIGHEST = 450.0
-_RISING = np.geomspace(1e-3, 1e7, 151)
+_RISING = np.geomspace(1e-3, 1e7, 201)
 _TILTS = np.concatenate([-_RISING[::-1], [0.0], _RISING])
 _LEFT = 1e-9  # of δ: what may be left to bounds
 _NOISE = 2e-14  # about the error of a convolution, for each copy, relative to the norm of a law
 _BEARABLE = 5e-7  # of δ: noise
-_WINDOWS = 25  # that are tried
+_WINDOWS = 25  # that are tried at first
 _STEEP = 400.0  # the largest tilt times a loss
 _STEPS = 8  # of the lattice, about: by so much it may exceed the losses
 _BITS = 5  # of the tilts
 _STEEPER = 1.25  # than a tilt, where any other will do: beyond the largest sum is nothing
 _ALMOST = 1e-9  # steps
 _COARSER = 1.0  # what a step costs that is as long as the tilt's scale, in those of an atom between points
-_TRIED = 1_000_000  # steps that are tried for the atoms, times those
+_TRIED = 300_000  # steps that are tried for the atoms, times those
 _PLAN = 1500, 4.5  # units of work for a plan, and for each coarse cell
 _STEP_BITS = 28  # of a step that divides an atom: points and tilted points are floats still
 
@@ -57,7 +59,9 @@ class Picture:
     @property
     def top(self) -> float:
         """About the largest loss: a coarse cell reaches further up than its mean."""
-        return min(float(self.losses[-1]) * _WIDER, self.border) if self.border < math.inf else float(self.losses[-1])
+        last = float(self.losses[-1])
+        alone = self.border == math.inf and any(loss == last for loss, _ in self.atoms)
+        return last if alone else min(max(last * _WIDER, last), self.border)
 
     def thinned(self, small: float) -> Picture:
         """The same with fewer cells of losses below ``small``."""
@@ -136,11 +140,6 @@ def rough_level(pictures: Sequence[Picture], epsilon: float) -> float:
     return min(float(np.min(_chernoff(pictures) - _RISING * epsilon)), 0.0)
 
 
-def plan_units(pictures: Sequence[Picture]) -> float:
-    """Units of work for a plan."""
-    return _PLAN[0] + _PLAN[1] * sum(one.losses.size for one in pictures)
-
-
 def grid_plan(
     pictures: Sequence[Picture], epsilon: float, level: float, length: int, split: bool = False, climb: bool = False
 ) -> GridPlan:
@@ -149,6 +148,7 @@ def grid_plan(
     ``climb``: many steps begin on finer lattices, if that is worth it."""
     if not all(one.losses.size for one in pictures):
         raise NotCertified("a grid of losses", "a part of a law has no loss")
+    effort.spend(_PLAN[0] + _PLAN[1] * sum(one.losses.size for one in pictures), "a grid of losses")
     pictures = [one.thinned(_SMALL * min(one.top, abs(epsilon))) for one in pictures]
     most = _cap(pictures, epsilon, level)
     caps = [min(most, one.top, _high(one, level)) for one in pictures]
@@ -165,14 +165,13 @@ def grid_plan(
     norms = [one.log_norms(_RISING, reach / length, low, cap) for one, low, cap in shown]
     noise = height + math.log(_NOISE * sum(one.copies for one in pictures))
     noise[-_RISING.size :] += _log_norms(_RISING, reach / length) + np.max(norms, axis=0)
-    positive = (_TILTS > 0) & (_TILTS * max(*caps, 1e-300) < _STEEP)
+    steep = _STEEP / max(*caps, -min(lows), _STEPS * reach / length)
+    positive = (_TILTS > 0) & (steep > _TILTS)
     quiet = math.log(_BEARABLE * min(max(best * epsilon, _LEFT), 1.0))  # ε is off by noise/(−dln δ/dε)
     bearable = np.flatnonzero((noise <= max(quiet, float(noise[positive].min()) + 0.7)) & positive)
     lowest = sum(one.copies * low for one, low in zip(pictures, lows, strict=True))
-    steep = _STEEP / max(*caps, -min(lows), _STEPS * reach / length)
     highest = sum(one.copies * cap for one, cap in zip(pictures, caps, strict=True))
-    tried = bearable[:: -(-bearable.size // _WINDOWS)]
-    windows = [_window(total, int(i), height[i], lowest, steep, highest) for i in tried]
+    windows = _windows(bearable, lambda i: _window(total, i, height[i], lowest, steep, highest))
     narrowest = min(max(window.top - window.bottom, reach) for window in windows)
     good = [one for one in windows if one.top - one.bottom <= 1.05 * narrowest]
     chosen = min(good, key=lambda window: noise[np.searchsorted(_TILTS, window.tilt)])
@@ -262,6 +261,15 @@ def _window(total: Floats, place: int, height: float, lowest: float, steep: floa
     return Window(tilt, bottom, float(tops[high]), below, float(_TILTS[up[high]]))
 
 
+def _windows(places: NDArray[np.intp], window: Callable[[int], Window]) -> list[Window]:
+    """Of some tilts, and of all near the one with the narrowest."""
+    apart = -(-places.size // _WINDOWS)
+    found = {int(i): window(int(i)) for i in places[::apart]}
+    best = min(found, key=lambda i: found[i].top - found[i].bottom)
+    found |= {int(i): window(int(i)) for i in places if abs(i - best) < apart and int(i) not in found}
+    return list(found.values())
+
+
 def _high(one: Picture, level: float) -> float:
     """Above which there is hardly any mass, beside e^level: it may well be certain loss."""
     beyond = np.cumsum(one.masses[::-1])[::-1] * one.copies
@@ -294,7 +302,8 @@ def _step(least: float, pictures: Sequence[Picture], tilt: float) -> Fraction:
     top = float(abs(places[int(np.argmax(copies * shares))]))
     most = math.floor(top / least)
     tried = min(most, _TRIED // len(listed))
-    numbers = np.unique(np.linspace(max(most // 2, 1), most, tried).astype(np.int64))
+    numbers = np.linspace(max(most // 2, 1), most, tried).astype(np.int64)  # they rise
+    numbers = numbers[np.diff(numbers, prepend=-1) > 0]
     costs = np.zeros(numbers.size)
     for place, number, share in zip(places / top, copies, shares, strict=True):
         above = place * numbers + _ALMOST

@@ -16,7 +16,7 @@ from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.grid.cells import CellLaw
-from tightrope.numerics.grid.graded import GradedPlan, GradedSum, grades, pieces
+from tightrope.numerics.grid.graded import GradedPlan, GradedSum, checked_grades, pieces
 from tightrope.numerics.grid.grid_plan import LONGEST, GridPlan
 from tightrope.numerics.grid.plan import Picture, grid_plan, picture, rough_epsilon, rough_level
 from tightrope.numerics.grid.total import GridSum
@@ -64,7 +64,8 @@ class OnOneGrid(Located):
 def grid_units(parts: Sequence[tuple[CellLaw, int]], plan: GridPlan, finer: float = 1.0) -> float:
     """About the work of a grid, or of one so many times finer: of its sums, and of the cells of its laws."""
     points = [_START + finer * (lattice.last - lattice.first + 1) for lattice in plan.lattices]
-    cells = sum(law.effort * count for (law, _), count in zip(parts, points, strict=True)) / (2 if plan.split else 1)
+    fitting = zip(parts, points, strict=False)  # a plan that does not fit is refused by its grid
+    cells = sum(law.effort * count for (law, _), count in fitting) / (2 if plan.split else 1)
     return _FIRST + _SUMS * finer * plan.length + _RUNGS * finer * (plan.points - plan.length) + _CELLS * cells
 
 
@@ -117,9 +118,9 @@ class GridDirection:
         """About the work of all grids of a plan."""
         if isinstance(plan, GridPlan):
             return self._units(plan)
-        listed = grades([count for _, count in self.parts], plan.borders, plan.degree)
+        listed = checked_grades(plan, [count for _, count in self.parts])
         laws = [pieces(self.parts, plan.borders, grade) for grade in listed]
-        return sum(grid_units(some, one) for some, one in zip(laws, plan.plans, strict=False))
+        return sum(grid_units(some, one) for some, one in zip(laws, plan.plans, strict=True))
 
     def _affordable(self, plan: GridPlan, length: int, trials: int = 1) -> int:
         """At most that many points, with so many grids of which the work allowed does not end: the other direction is

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tightrope.numerics.transforms.float_lines import Integers
     from tightrope.numerics.transforms.transform import Complexes
 
-__all__ = ["near_bound", "stretch_bound"]
+__all__ = ["NearBound", "near_bound", "stretch_bound"]
 
 _BITS = 128
 _MOST_WORK = 1.5e7  # products
@@ -93,22 +93,32 @@ def stretch_bound(
 
 
 def near_bound(shares: Sequence[Ball], losses: Sequence[Ball], low: Fraction) -> tuple[Ball, Fraction]:
-    """A bound of |Σ share·e^{iy·loss}| for every y from ``low`` to an end not far from the origin, and that end.
+    """A bound of |Σ share·e^{iy·loss}| for every y from ``low`` to an end not far from the origin, and that end."""
+    return NearBound(shares, losses).at(low)
 
-    With D = l_i − l_j, |Σ|² = Σp_ip_j·cos(yD) ≤ Σp_ip_j·(1 − y²D²/2 + y⁴D⁴/24), which falls up to y² = 6ΣppD²/ΣppD⁴.
-    """
-    with precision(_BITS):
-        total = sum(shares, Ball(0))
-        middle = (sum((p * loss for p, loss in zip(shares, losses, strict=True)), Ball(0)) / total).mid()
-        away = [loss - middle for loss in losses]
-        first, second, third, fourth = (
-            sum((p * x**k for p, x in zip(shares, away, strict=True)), Ball(0)) for k in range(1, 5)
-        )
-        squares = 2 * (total * second - first * first)
-        fourths = 2 * total * fourth - 8 * third * first + 6 * second * second
-        y = ball(low)
-        bound = (total**2 - y**2 * squares / 2 + y**4 * fourths / 24).upper().max(Ball(0)).sqrt()
-        return bound.upper(), Fraction(lower_float((6 * squares / fourths).sqrt()))
+
+class NearBound:
+    """With D = l_i − l_j, |Σ|² = Σp_ip_j·cos(yD) ≤ Σp_ip_j·(1 − y²D²/2 + y⁴D⁴/24), which falls up to y² =
+    6ΣppD²/ΣppD⁴."""
+
+    def __init__(self, shares: Sequence[Ball], losses: Sequence[Ball]) -> None:
+        with precision(_BITS):
+            total = sum(shares, Ball(0))
+            middle = (sum((p * loss for p, loss in zip(shares, losses, strict=True)), Ball(0)) / total).mid()
+            away = [loss - middle for loss in losses]
+            first, second, third, fourth = (
+                sum((p * x**k for p, x in zip(shares, away, strict=True)), Ball(0)) for k in range(1, 5)
+            )
+            self._total, self._squares = total, 2 * (total * second - first * first)
+            self._fourths = 2 * total * fourth - 8 * third * first + 6 * second * second
+            self.end = Fraction(lower_float((6 * self._squares / self._fourths).sqrt()))
+
+    def at(self, low: Fraction) -> tuple[Ball, Fraction]:
+        """The bound from ``low`` on, and the end."""
+        with precision(_BITS):
+            y = ball(low)
+            square = self._total**2 - y**2 * self._squares / 2 + y**4 * self._fourths / 24
+            return square.upper().max(Ball(0)).sqrt().upper(), self.end
 
 
 def _largest(turn: Complexes, value: Complexes, starts: Integers, steps: int, most: float) -> float:

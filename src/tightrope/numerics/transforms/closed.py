@@ -15,6 +15,7 @@ from tightrope.numerics.transforms.float_lines import UNIT, FloatNodes, Phases, 
 from tightrope.numerics.transforms.transform import ClosedTransform
 
 if TYPE_CHECKING:
+    from tightrope.numerics.transforms.float_lines import Integers
     from tightrope.numerics.transforms.transform import Complexes, Floats
 
 __all__ = ["LaplaceTransform", "NormalTransform"]
@@ -84,6 +85,8 @@ class LaplaceTransform(ClosedTransform):
 
     each = True
 
+    sparse = True
+
     def __init__(self, epsilon0: Fraction) -> None:
         self._reach = epsilon0
         self._float = float(epsilon0)
@@ -142,14 +145,21 @@ class LaplaceTransform(ClosedTransform):
             return phi
 
     def float_nodes(self, t: Fraction, eta: Fraction, count: int, floor: Ball) -> FloatNodes | None:
-        """½e^{sε₀}(1+r) + ½e^{−(s+1)ε₀}(1−r), r = 1/(2s+1): either half is off by at most 26u, times |1±r| ≤ 2."""
+        """All of them."""
         import numpy as np
 
+        return self.few_nodes(t, eta, np.arange(count + 1), floor, count)
+
+    def few_nodes(
+        self, t: Fraction, eta: Fraction, indices: Integers, floor: Ball, count: int
+    ) -> FloatNodes | None:
+        """½e^{sε₀}(1+r) + ½e^{−(s+1)ε₀}(1−r), r = 1/(2s+1): either half is off by at most 26u, times |1±r| ≤ 2."""
         with precision(128):
             e0, real = ball(self._reach), 2 * self._real(t)
             up, down = rounded((ball(t) * e0).exp() / real), rounded((ball(-t - 1) * e0).exp() / real)
-            turns = Phases(ball(eta) * e0, count).all()
-        y, across = 2 * float(eta) * np.arange(count + 1), float(2 * t + 1)
+            phases = Phases(ball(eta) * e0, count)
+            turns = phases.all() if len(indices) > count else phases.at(indices)
+        y, across = 2 * float(eta) * indices, float(2 * t + 1)
         square = across * across + y * y
         share = across / square - 1j * (y / square)
         values = turns * (up * (1 + share)) + turns.conj() * (down * (1 - share))

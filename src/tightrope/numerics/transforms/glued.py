@@ -35,6 +35,7 @@ from tightrope.numerics.transforms.settled_nodes import Quadrature
 from tightrope.numerics.transforms.transform import Transform, log_phases, power_sums
 
 if TYPE_CHECKING:
+    from tightrope.numerics.transforms.fine_powers import LossTerms
     from tightrope.numerics.transforms.float_lines import FloatNodes, Integers
     from tightrope.numerics.transforms.transform import Complexes, Floats
 
@@ -53,7 +54,7 @@ class GluedNormalTransform(Transform):
 
     sparse = True
 
-    tilt_cost = 30.0
+    tilt_cost, decay_cost = 30.0, 2e4
 
     def __init__(self, mu: Real, rate: Fraction) -> None:
         if not 0 < rate < 1:
@@ -131,6 +132,11 @@ class GluedNormalTransform(Transform):
             far = recall.kept(self, "far", (t,), lambda: self._far(t))
         return near_and_far(partial(self._kept_quadrature, t), far, eta, indices, floor)
 
+    def terms_up_to(self, t: Fraction, end: Fraction) -> LossTerms | None:
+        """The same rule, for t ≥ −½."""
+        with precision(_DOUBLE_BITS):
+            return self._kept_quadrature(t, end) if t >= Fraction(-1, 2) else None
+
     def _far(self, t: Fraction) -> FarGlued:
         size = recall.log_real(self, t)
         return FarGlued(self._mu, self._rate, t, size, self.atom() * (-size).exp())
@@ -155,9 +161,10 @@ class GluedNormalTransform(Transform):
         import numpy as np
 
         at, mu = np.abs(np.asarray(t, dtype=np.float64) + 0.5) - 0.5, self._m
-        result = (at + 1) * (at * mu * mu / 2 + math.log(self._q))
-        steep = math.log(self._q) + mu * ((at + 1) * mu - _BESIDE) - mu * mu / 2 - np.log(at + 1)  # ln ρ/(t+1) beside it
-        others = ~((result > _ALONE) & (steep > _ALONE) & ((at + 1) * mu * mu < FURTHEST))
+        with np.errstate(all="ignore"):
+            result = (at + 1) * (at * mu * mu / 2 + math.log(self._q))
+            beside = math.log(self._q) + mu * ((at + 1) * mu - _BESIDE) - mu * mu / 2 - np.log(at + 1)  # ln ρ/(t+1)
+            others = ~((result > _ALONE) & (beside > _ALONE) & ((at + 1) * mu * mu < FURTHEST))
         if others.any():
             result[others] = self._in_groups(at[others], self._log_moments)
         return result
@@ -254,7 +261,7 @@ class GluedNormalTransform(Transform):
         if t < 0:
             return Ball(1)
         with precision(ctx.prec + 20):
-            size = self.log_real(t)
+            size = recall.log_real(self, t)
             total = self.atom() + self.smooth_decay(t, y, size)
             return (total * (-size).exp()).upper().min(Ball(1))
 

@@ -11,13 +11,14 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.transforms import memory as recall
-from tightrope.numerics.transforms.block_sums import near_bound, stretch_bound
+from tightrope.numerics.transforms.block_sums import NearBound, stretch_bound
 from tightrope.numerics.transforms.sampled_rule import short
 from tightrope.numerics.transforms.transform import Transform
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from tightrope.numerics.transforms.fine_powers import LossTerms
     from tightrope.numerics.transforms.transform import Floats
 
-__all__ = ["LowPart", "all_low", "low_parts", "near_end"]
+__all__ = ["LowPart", "low_parts", "low_up_to", "near_end"]
 
 _BITS, _DECAY_BITS = 100, 20  # of terms; of decays, beside the bits of the copies
 _DECAY = 500.0  # tilts that a proved decay is worth
@@ -38,7 +39,7 @@ _FURTHEST, _NEARLY = 1e9, 0.6  # a y as good as ∞, and the share of a decay th
 _TINY = 1e-9  # a change of a goal that rounding cannot undo
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LowSum:
     """The heaviest terms of a sum: shares, losses, and a bound of what they leave out; the first two in floats, too."""
 
@@ -47,6 +48,11 @@ class LowSum:
     error: Ball
     floats: tuple[Floats, Floats]
     reach: Fraction | None  # up to which y that holds, if there is an end
+
+    @cached_property
+    def near(self) -> NearBound:
+        """By moments."""
+        return NearBound(self.shares, self.losses)
 
     def sizes(self, y: Floats) -> Floats:
         """About a bound of |φ|."""
@@ -111,7 +117,7 @@ class LowPart:
         if not self.sums:
             return Ball(0), start
         whole = self.sums[-1]
-        bound, reach = near_bound(whole.shares, whole.losses, start)
+        bound, reach = whole.near.at(start)
         reach = reach if whole.reach is None else min(reach, whole.reach)
         return (bound + whole.error).log() * self.copies, reach
 
@@ -157,26 +163,27 @@ def _terms(transform: Transform, t: Fraction) -> tuple[LossTerms | None, Fractio
         return None, None
 
 
-def all_low(parts: Sequence[LowPart], start: Fraction, end: Fraction, nats: float) -> bool:
-    """Whether Π|φ|^copies ≤ e^{−nats} is proved for every y from start to end. No φ exceeds 1."""
+def low_up_to(parts: Sequence[LowPart], first: Fraction, end: Fraction, nats: float) -> Fraction:
+    """Up to which y, at most ``end``, Π|φ|^copies ≤ e^{−nats}·y/first is proved from ``first`` on. No φ exceeds 1."""
     with precision(_BITS):
-        trials = [(one, part.goal(nats)) for part in parts for one in part.sums]
-        start, cuts = near_end(parts, start, end, nats), [end]
+        start, cuts, order = near_end(parts, first, end, nats), [end], [one for part in parts for one in part.sums]
+        copies = {id(one): part for part in parts for one in part.sums}
         for _ in range(_MOST_PIECES):
-            if start >= end or any(part.decays(start, nats) for part in parts):
-                return True
+            needed = nats - math.log(max(float(start / first), 1.0)) + _TINY
+            if start >= end or any(part.decays(start, needed) for part in parts):
+                return end
             stop = min(cuts[-1], _PIECE * start)
-            found = next((trial for trial in trials if trial[0].low(start, stop, trial[1])), None)
+            found = next((one for one in order if one.low(start, stop, copies[id(one)].goal(needed))), None)
             if found is not None:
-                trials.remove(found)  # the next piece is likely to be like this one
-                trials.insert(0, found)
+                order.remove(found)  # the next piece is likely to be like this one
+                order.insert(0, found)
                 start = stop
                 cuts = [cut for cut in cuts if cut > start]
             elif float(stop / start) > _SHORTEST:
                 cuts.append(short(math.sqrt(float(start) * float(stop)), 20))
             else:
                 break
-        return False
+        return start
 
 
 def near_end(parts: Sequence[LowPart], start: Fraction, end: Fraction, nats: float) -> Fraction:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MixtureTransform"]
 
-_GUARD = 20
+_GUARD, _SPARE = 20, 6
 _MANY = 100  # copies
 _MOST = {True: 5, False: 12}  # parts that are integrals, with normal noise or other noise
 _DOUBLE_BITS = 128
@@ -41,6 +41,7 @@ class MixtureTransform(Transform):
             raise AssertionError("a mixture needs a part")
         self._parts, self._leak = tuple(parts), leak
         self.tilt_cost = sum(part.tilt_cost for _, part in parts)
+        self.decay_cost = sum(part.decay_cost for _, part in parts)
         with precision(80):
             self._shares = [float(share.ball().mid()) for share, _ in parts]
             self._rest_float, self._leak_float = float(self._rest().mid()), float(leak.ball().mid())
@@ -189,12 +190,15 @@ class MixtureTransform(Transform):
         return float(self.log_floats([t])[0]), result
 
     def decay(self, t: Fraction, y: Fraction) -> Ball:
-        """The parts' decays, weighted; 1 for a part that gives up."""
+        """The parts' decays, weighted; 1 for a part that gives up, or is light."""
+        import numpy as np
+
+        least = float(self.log_decay_floats(float(t), np.array([float(y)]))[0]) - (int(ctx.prec) + _SPARE) * math.log(2)
         with precision(ctx.prec + _GUARD):
             total = self._rest().max(Ball(0))
-            for share, part in self._parts:
+            for log, (share, part) in zip(self._log_weights(float(t)), self._parts, strict=True):
                 try:
-                    bound = part.decay(t, y)
+                    bound = part.decay(t, y) if log > least else Ball(1)
                 except NotCertified:
                     bound = Ball(1)
                 total += share.ball() * recall.log_real(part, t).exp() * bound

@@ -37,6 +37,8 @@ class Transform(ABC):
 
     tilt_cost = 1.0  # about how many microseconds ``log_floats`` takes for a tilt
 
+    decay_cost = 0.0  # and ``decay``, if that is long
+
     sparse = False  # whether few ``float_nodes`` are quicker than all of them
 
     each = False  # whether ``at`` takes each node by itself
