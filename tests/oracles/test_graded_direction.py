@@ -18,7 +18,7 @@ from tightrope.numerics.grid.graded_search import best_sketch
 from tightrope.numerics.grid.grid_plan import GridPlan
 from tightrope.numerics.grid.lattice_laws import Lattice
 from tightrope.numerics.grid.normal_exchanges import ExchangedNormalCells
-from tightrope.numerics.grid.plan import picture
+from tightrope.numerics.grid.pictures import picture
 from tightrope.numerics.grid.search import SMALL, Located, OnOneGrid
 from tightrope.numerics.real import real
 

@@ -17,7 +17,8 @@ from tightrope.numerics.grid.climb import Climb, growth, squares
 from tightrope.numerics.grid.convolution import Circle
 from tightrope.numerics.grid.grid_plan import GridPlan, Rung, Stream
 from tightrope.numerics.grid.lattice_laws import Lattice
-from tightrope.numerics.grid.plan import grid_plan, picture
+from tightrope.numerics.grid.pictures import picture
+from tightrope.numerics.grid.plan import grid_plan
 from tightrope.numerics.grid.search import GridDirection
 from tightrope.numerics.grid.total import GridSum
 

@@ -4,14 +4,21 @@ import math
 import random
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from grid_cases import atoms, delta_around_atoms, no_falsehood, normal
 
 import tightrope as tr
 from tightrope.errors import NotCertified
+from tightrope.numerics import effort
 from tightrope.numerics.grid.grid_plan import GridPlan
 from tightrope.numerics.grid.lattice_laws import Lattice
+from tightrope.numerics.grid.normal_cells import SampledNormalCells
+from tightrope.numerics.grid.normal_exchanges import GluedNormalCells
+from tightrope.numerics.grid.pictures import picture
+from tightrope.numerics.grid.plan import grid_plan
 from tightrope.numerics.grid.search import SMALL, GridDirection, OnOneGrid
+from tightrope.numerics.real import real
 
 SEEDS = range(30)
 PLANS = 8
@@ -141,3 +148,35 @@ def test_near_the_largest_sum_the_window_ends_there():
     assert tr.check(claim.to_json())
     without = tr.epsilon(tr.parse("laplace(scale=1.56) * 29 + laplace(scale=1.21)"), delta="6.42e-15")
     assert without.upper < claim.lower
+
+
+def test_small_losses_are_pictured_more_coarsely():
+    """Masses and means stay; the atom at 0 and what is above stay as they are."""
+    one = picture(GluedNormalCells(real(1), Fraction(1, 1000)), 5)
+    found = one.thinned(0.01)
+    assert found.losses.size < one.losses.size / 2
+    assert np.all(np.diff(found.losses) >= 0)
+    assert found.masses.sum() == pytest.approx(one.masses.sum(), rel=1e-12)
+    assert (found.masses * found.losses).sum() == pytest.approx((one.masses * one.losses).sum(), rel=1e-9)
+    for keep in (lambda x: x == 0, lambda x: x >= 0.01, lambda x: x <= -0.01):
+        assert np.array_equal(found.losses[keep(found.losses)], one.losses[keep(one.losses)])
+        assert np.array_equal(found.masses[keep(found.losses)], one.masses[keep(one.losses)])
+    assert one.thinned(0.0) is one
+
+
+def test_a_coarse_picture_reaches_further_than_its_last_mean():
+    """The losses of a record added end at −ln(1 − q), where many are: a lattice below that would make them certain."""
+    rate = Fraction(1, 100)
+    one = picture(SampledNormalCells(real(1), rate, adding=True), 3)
+    assert one.losses[-1] < -math.log1p(-float(rate)) <= one.top
+    assert picture(atoms(["1/3", "-1/3"], ["1/2", "1/2"]), 1).top == pytest.approx(1 / 3, rel=1e-12)
+    assert picture(atoms(["-1/3"], ["1/2"]), 1).top < 0
+
+
+def test_plans_are_counted():
+    pictures = [picture(GluedNormalCells(real(1), Fraction(1, 1000)), 5)]
+    with effort.allowed(1e6):
+        grid_plan(pictures, 1.0, -10.0, 1024)
+        assert 5e5 < effort.left() < 1e6
+    with effort.allowed(10.0), pytest.raises(NotCertified, match="work"):
+        grid_plan(pictures, 1.0, -10.0, 1024)

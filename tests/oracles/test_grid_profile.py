@@ -14,7 +14,8 @@ from tightrope.curves.engines.grid_profile import GridProfile, few, grid_profile
 from tightrope.curves.loss import Loss
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, lower_float, precision, upper_float
-from tightrope.numerics.grid.plan import grid_plan, picture, rough_epsilon, rough_level
+from tightrope.numerics.grid.pictures import picture
+from tightrope.numerics.grid.plan import grid_plan, rough_epsilon, rough_level
 from tightrope.numerics.grid.search import GridDirection, falling_root
 from tightrope.numerics.real import UNBOUNDED, ZERO, real
 

@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.real import Real
 from tightrope.numerics.sums.finite import scattered
@@ -102,6 +103,21 @@ def test_what_neither_decays_nor_is_a_sum_is_not_low():
     parts = low_parts([(LaplaceTransform(F(1)), 2)], TILT)  # there are atoms, and two copies only
     assert low_up_to(parts, F(10), F(100), 30.0) == 10
     assert near_end(parts, F(10), F(100), 30.0) == 10
+
+
+def test_what_gives_up_is_not_low(monkeypatch):
+    glued = GluedNormalTransform(Real(F(1, 2)), F(1, 20))
+
+    def gives_up(*_):
+        raise NotCertified("a decay", "there is none")
+
+    monkeypatch.setattr(glued, "terms_up_to", gives_up)
+    (part,) = low_parts([(glued, 3000)], TILT)
+    assert part.sums == ()
+    monkeypatch.setattr(glued, "decay", gives_up)
+    assert low_up_to([part], F(60), F(10) ** 6, 30.0) == 60
+    (light,) = low_parts([(MIXED, 10)], TILT)  # what the lightest terms leave out is more than is asked for
+    assert not light.sums[0].low(F(10), F(11), light.goal(100.0))
 
 
 def test_lighter_terms_are_counted_by_their_mass():

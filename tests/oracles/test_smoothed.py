@@ -116,9 +116,9 @@ def test_searches_find_what_the_proof_says(total):
             assert float(value.mid().log()) == pytest.approx(goal, abs=0.02)
             more = total.call(Ball(x) + Ball(0.001), plan)
             assert float((more.mid().log() - value.mid().log()) / 0.001) == pytest.approx(slope, rel=0.05)
-        level, steep = total.estimate(x)
-        assert level == pytest.approx(goal, abs=0.05)
-        assert steep == pytest.approx(slope, rel=0.05)
+        again = total.call(Ball(x), total.plan_at(x, 1e-8))
+        assert again.overlaps(value)
+        assert float(again.rad() / again.mid()) < 1e-7
 
 
 def test_a_call_never_rises_and_balls_of_x_are_enclosed(total):
@@ -165,6 +165,67 @@ def test_what_cannot_be_seen_or_paid_is_said():
         SmoothedSum([(lattice, 20)]).root(math.log(1e-6))
     with effort.allowed(1e3), pytest.raises(NotCertified):
         SmoothedSum([(rare_losses(), 3001)]).root(math.log(1e-6))
+    with effort.allowed(1e3), pytest.raises(NotCertified):
+        SmoothedSum([(rare_losses(), 3001)]).plan_at(2.0, 1e-9)
+
+
+def test_where_a_call_is_not_seen_there_is_a_bound(total, monkeypatch):
+    x = 60.0
+    exact = total.call(Ball(x), total.plan_at(x, 1e-9))
+    assert float(exact.rad() / exact.mid()) < 1e-6
+    blind = SmoothedSum([(rare_losses(), 3000)])
+    monkeypatch.setattr(blind, "_log_slope", lambda *_: None)
+    levels, proved = [], blind._proved
+
+    def counted(at, level, *rest):
+        levels.append(level)
+        return proved(at, level, *rest)
+
+    monkeypatch.setattr(blind, "_proved", counted)
+    value = blind.call(Ball(x), blind.plan_at(x, 1e-9))
+    assert len(levels) > 1
+    assert levels == sorted(levels, reverse=True)
+    assert value.overlaps(exact)
+    assert float(value.upper()) < 2 * float(exact.upper())
+
+    def spent(at, level, *rest):
+        if level < levels[0]:
+            raise NotCertified("a smoothed contour", "no work is left")
+        return proved(at, level, *rest)
+
+    monkeypatch.setattr(blind, "_proved", spent)
+    wider = blind.call(Ball(x), blind.plan_at(x, 1e-9))
+    assert wider.overlaps(exact)
+    assert float(wider.upper()) < 2 * float(exact.upper())
+    monkeypatch.setattr(blind, "_proved", proved)
+    with pytest.raises(NotCertified, match="no search"):
+        blind.root(math.log(1e-9))
+
+
+def test_the_normal_loss_is_as_wide_as_a_near_lattice_demands():
+    """Steps of wide noise come back near 2π/(2q/v): no narrower normal loss has low nodes."""
+    from tightrope.numerics.contour.blurred import BlurredSum
+
+    parts = [(ExchangedDiscreteNormalTransform(F(900), 1, F(1, 100), False), 1500)]
+    smoothed, blurred = SmoothedSum(parts), BlurredSum(parts)
+    goal = math.log(1e-6)
+    x, slope = smoothed.root(goal)
+    plan = smoothed.plan(x, goal, slope, 1e-11)
+    assert float(plan.width) > 3 * math.sqrt(1e-11 / (2 * slope * (slope - 1)))
+    assert math.pi * 2 / (2 / 100 / 900) > float(plan.eta) * plan.last  # it ends before
+    value, other = smoothed.call(Ball(x), plan), blurred.call(Ball(x), blurred.plan(x, 1e-9))
+    assert value.overlaps(other)
+    assert float(value.rad() / value.mid()) < 1e-2
+    assert float(value.rad() / value.mid()) > float(other.rad() / other.mid())
+
+
+def test_some_more_nodes_are_taken_where_few_are_not_low(total, monkeypatch):
+    x, slope = total.root(math.log(1e-6))
+    plan = total.plan(x, math.log(1e-6), slope, 1e-7)
+    fewer = SmoothedSum([(rare_losses(), 3000)])
+    count = fewer._count
+    monkeypatch.setattr(fewer, "_count", lambda *rest: math.ceil(0.75 * count(*rest)))
+    assert plan.count < fewer.plan(x, math.log(1e-6), slope, 1e-7).count < 1.3 * plan.count
 
 
 @pytest.fixture(scope="module")

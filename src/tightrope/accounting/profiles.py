@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     Arrays = tuple[NDArray[np.float64], NDArray[np.float64]]
 
-_WORK = 1.9e6  # units of work for all points together
-_KEPT = 3e5  # of it for points that are asked alone
+_WORK = 2.2e6  # units of work for all points together
+_KEPT = 2e5  # of it for points that are asked alone
 _ABOVE, _EACH = 0.7, 0.6  # of it for upper ends, where other laws tell the lower; of what is left for each of these
 _ALONE = 1e5  # with less left than that, no point is asked alone
 _SLOW, _PAIRED = "rdp-optimal", {"exact", "optimal"}  # a route that is not worth its time beside these

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, insort
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
@@ -28,13 +28,14 @@ if TYPE_CHECKING:
 
 __all__ = ["SharedProofs", "shared_deltas", "shared_epsilons"]
 
-_ENOUGH = ((0.5, 1e-7), (0.25, 1e-6), (0.1, 1e-4))  # while so much of the work is left, δ is wanted so well
+_ENOUGH = ((0.4, 1e-6), (0.15, 1e-5), (0.05, 1e-4))  # while so much of the work is left, δ is wanted so well
 _ROUGH = 1e-2
-_STEEP = 10.0  # of ε, so many times better
+_STEEP = 5.0  # of ε, so many times better
 _OWN = 3.0  # so many times as wide as where it was made, a proof will do
-_SHARE, _LITTLE = 0.2, 3e4  # of the work that is left, for one new proof; and that much at least
-_FIRST, _PATIENCE = 0.5, 4  # likewise for the first; and how many failures are followed by none
-_CLOSE = 1e-9
+_SHARE, _LITTLE = 0.3, 1e5  # of the work that is left, for one new proof; and that much at least
+_READ = 1e3  # units of work to evaluate a proof again
+_FIRST, _PATIENCE = 0.5, 3  # likewise for the first; and how many failures are followed by none
+_CLOSE, _NEAR = 1e-9, 1e-3  # how near to its target ln δ is brought, and where a new proof is sought
 
 Find = Callable[[Fraction], "Witness"]
 
@@ -45,7 +46,7 @@ class SharedProofs:
     def __init__(self, profile: Profile, find: Find | None = None) -> None:
         self._profile, self._find = profile, find or profile.find
         self._found: list[tuple[float, SharedRoots, float]] = []  # for which ε, its values, and how wide they are there
-        self._work = effort.left()
+        self._work, self._failed = effort.left(), 0
 
     def keep(self, x: float, witness: Witness, width: float = 0.0) -> SharedRoots:
         """Use this witness, made for x, too."""
@@ -54,6 +55,7 @@ class SharedProofs:
         return values
 
     def _proved(self, witness: Witness, epsilon: Fraction) -> Ball:
+        effort.spend(_READ, "a point of a profile")
         return self._profile.prove(epsilon, witness)
 
     def _nearest(self, x: float) -> tuple[float, SharedRoots, float] | None:
@@ -68,7 +70,7 @@ class SharedProofs:
             if _width(best) <= max(self._enough(), _OWN * known[2]):
                 return best
         try:
-            with effort.allowed(max(_SHARE * effort.left(), _LITTLE)):
+            with self._trial():
                 witness = self._find(epsilon)
                 value = self._profile.prove(epsilon, witness)
         except NotCertified:
@@ -80,25 +82,36 @@ class SharedProofs:
 
     def epsilon(self, delta: Fraction, start: float, sides: tuple[float, float], close: float) -> Bound:
         """The ε at this δ, which lies between two others and seems to be near ``start``: likewise."""
-        best: Bound | None = None
         known = self._nearest(start)
         if known is not None:
             with suppress(NotCertified):
-                best = known[1].followed(delta, start, sides, close)
-                if _apart(best) <= max(self._enough() / _STEEP, _OWN * known[2]):
-                    return best
-        place = start if best is None else _middle(best)
+                start, width = known[1].located(delta, start, sides, _NEAR)
+                if width <= max(self._enough() / _STEEP, _OWN * known[2]) or self._failed >= _PATIENCE:
+                    return known[1].followed(delta, start, sides, close)
+        try:
+            with self._trial():
+                witness = self._find(Fraction(start))
+                values = SharedRoots(partial(self._proved, witness))
+                found = values.followed(delta, start, sides, close)
+        except NotCertified:
+            if known is None:
+                raise
+            return known[1].followed(delta, start, sides, close)
+        self._found.append((start, values, _apart(found)))
+        return found
+
+    @contextmanager
+    def _trial(self) -> Iterator[None]:
+        """Within, a new proof may be sought, unless several have failed."""
+        if self._failed >= _PATIENCE:
+            raise NotCertified("the exact profile", "other points were not proved either")
         try:
             with effort.allowed(max(_SHARE * effort.left(), _LITTLE)):
-                witness = self._find(Fraction(place))
-                values = SharedRoots(partial(self._proved, witness))
-                found = values.followed(delta, place, sides, close)
+                yield
         except NotCertified:
-            if best is None:
-                raise
-            return best
-        self._found.append((place, values, _apart(found)))
-        return found if best is None or _apart(found) <= _apart(best) else best
+            self._failed += 1
+            raise
+        self._failed = 0
 
     def _enough(self) -> float:
         left = effort.left()

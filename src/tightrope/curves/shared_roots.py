@@ -56,6 +56,10 @@ class SharedRoots:
 
     def followed(self, delta: Fraction, start: float, sides: tuple[float, float], close: float) -> Bound:
         """ε at this δ by secants from a place between two sides of it; both ends are proved."""
+        return self.enclosed(self.located(delta, start, sides, close)[0], delta)
+
+    def located(self, delta: Fraction, start: float, sides: tuple[float, float], close: float) -> tuple[float, float]:
+        """About that ε, and how wide its enclosure would be, relatively."""
         goal, at, (low, high) = log_of(delta), start, sides
         gap, slope = self.log_delta(at) - goal, self._slope(at)
         for _ in range(_SECANTS):
@@ -70,7 +74,9 @@ class SharedRoots:
             gap = self.log_delta(at) - goal
             steeper = (last - gap) / (at - before)
             slope = steeper if 0 < steeper < math.inf else slope
-        return self.enclosed(at, delta)
+        with precision(64):
+            value = self.delta(Fraction(at))
+            return at, float(value.rad() / value.mid()) / (slope * at) if value.mid() > 0 else math.inf
 
     def _or_nothing(self, x: float) -> float:
         """NaN where nothing is known: the search for one root ends, and that for the next begins."""

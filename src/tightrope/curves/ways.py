@@ -22,7 +22,8 @@ _LAST = "grid"  # it answers nearly always, the better the more work it is allow
 _KEPT, _LEAST = 0.35, 1.5e5  # of the work that is allowed, for that; and so much at least, whatever a proof costs
 _EACH = 0.6  # where there is no grid: of the rest, for one way's searches, as the next may do better
 _BEFORE = "blurred"  # likewise, as a grid serves what it does not
-_SHARE, _LITTLE = 0.7, 3e4  # of the work that is allowed, for a way to many points; and what none can do with
+_AFTER, _HALF = "atoms", 0.4  # which may serve where no grid is fine enough: of the rest, for a grid before it
+_SHARE, _LITTLE = 0.85, 3e4  # of the work that is allowed, for a way to many points; and what none can do with
 _DEEP = "deep"
 
 Answer = TypeVar("Answer")
@@ -102,7 +103,7 @@ class Ways(Profile):
                 answers = ask(profile, left)
             for x, answer in zip(left, answers, strict=True):
                 if answer is not None and profile.may_be_wide and _width(answer) > self.wide:
-                    wide.setdefault(x, answer)
+                    wide[x] = min(answer, wide.get(x, answer), key=_width)
                 else:
                     found[x] = answer
         return [wide.get(x) if found[x] is None else found[x] for x in points]
@@ -130,8 +131,11 @@ class Ways(Profile):
         for name, profile in self._profiles():
             if found and not effort.affords(_LITTLE):
                 break
-            before = kept > 0 and _LAST in names[names.index(name) + 1 :]
+            later = names[names.index(name) + 1 :]
+            before = kept > 0 and _LAST in later
             share = _EACH if counted and (name == _BEFORE or not kept) and name != names[-1] else 1.0
+            if counted and name == _LAST and _AFTER in later and self._profile(_AFTER) is not None:
+                share = _HALF
             try:
                 with (
                     effort.allowed(effort.left() - least * before),

@@ -23,7 +23,8 @@ def gauss(number: int) -> list[tuple[Ball, Ball]]:
 @lru_cache(maxsize=64)
 def _rule(number: int, bits: int) -> list[tuple[Ball, Ball]]:
     with precision(bits):
-        return [Ball.legendre_p_root(number, k, weight=True) for k in range(number)]
+        right = [Ball.legendre_p_root(number, k, weight=True) for k in range((number + 1) // 2)]  # they fall
+        return right + [(-x, weight) for x, weight in reversed(right[: number // 2])]
 
 
 @lru_cache(maxsize=16)

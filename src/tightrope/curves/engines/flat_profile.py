@@ -14,13 +14,13 @@ from tightrope.numerics.real import Real, largest
 __all__ = ["flat_profile"]
 
 
-def flat_profile(loss: Loss) -> ContourProfile | SmoothedProfile | None:
-    """A flat contour for each direction, or a smoothed one where decays do not show how short that is; None when a part
-    has no transform, or one that falls too slowly for that."""
+def flat_profile(loss: Loss, smoothed: bool = False) -> ContourProfile | SmoothedProfile | None:
+    """A flat contour for each direction, or a smoothed one, if that is asked for and where decays do not show how short
+    a contour is; None when a part has no transform, or one that falls too slowly for that."""
     try:
-        smoothed = smoothed_profile(loss)
-        if smoothed is not None and smoothed.total.weak():
-            return smoothed
+        profile = smoothed_profile(loss)
+        if profile is not None and (smoothed or profile.total.weak()):
+            return profile
         return _plain(loss) if all(pair.decays for parts in loss.directions for pair, _ in parts) else None
     except NotCertified:  # a transform out of reach, or no work left to look at it
         return None

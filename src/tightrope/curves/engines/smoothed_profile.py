@@ -34,13 +34,11 @@ class SmoothedProfile(Profile):
 
     def suits(self, level: float) -> bool:
         """Whether other contours are long where ln δ is about that."""
-        return self.total.dear() or self.total.rare(level)
+        return (self.total.dear() and self.total.weak()) or self.total.rare(level)
 
     def find(self, epsilon: Fraction) -> Witness:
         """A plan for about this δ."""
-        x = near(epsilon)
-        level, slope = self.total.estimate(x)
-        return _written(self.total.plan(x, level, slope, _RELATIVE))
+        return _written(self.total.plan_at(near(epsilon), _RELATIVE))
 
     def prove(self, epsilon: Fraction, witness: Witness) -> Ball:
         """The proof of the plan."""

@@ -36,6 +36,7 @@ _SECANTS, _HALVINGS = 4, 12
 _SINKING = 0.95  # a root that falls like this may be 0
 _ATTEMPTS, _CLOSE = 5, 2e-3
 _CLOSE_CALL, _FARTHEST = 0.3, 30.0  # nats that a root may be off to be close; and that a step may go
+_DEAR_ALONE = 1e5  # microseconds of a proof that is in vain if the other direction has none
 _DEAR, _ROUGHLY = 3e5, math.log(1e-2)  # microseconds of a proof that is worth a rough one; and how rough
 _RARE = 3.0  # below this, a contour integral of the whole loss would be slow
 _MOST_SAMPLERS = 8
@@ -127,6 +128,8 @@ class WindowedProfile(Profile):
         if not x > 0:
             return self._at_zero(delta, goal)
         plan = self.steps.plan(x, goal, slope, root=True)
+        if plan.work > _DEAR_ALONE and not self.steps.alone:
+            self._beside(x * (1 - min(_CLOSE, 1 / slope)), goal, plan)  # before a dear proof, if it must fail
         if plan.work > _DEAR:
             x = self._located(x, goal, slope)
             plan = self.steps.plan(x, goal, slope, root=True)
@@ -183,9 +186,8 @@ class WindowedProfile(Profile):
             return [found.get(delta) for delta in deltas]
         first = first if first > 0 else _LEAST * last
         stretches = WindowedStretches(self.steps, self.adding, self._beyond)
-        stretches.cover(first, last)
-        if stretches.kept:
-            ends = stretches.kept[0].first, stretches.kept[-1].last
+        ends = stretches.cover(first, last)
+        if ends is not None:
             found |= SharedRoots(stretches.needed).between(order[number:], *ends, _SETTLED)
         return [found.get(delta) for delta in deltas]
 

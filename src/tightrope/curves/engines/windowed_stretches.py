@@ -44,6 +44,7 @@ class WindowedStretches:
         self._steps, self._adding, self._beyond = steps, adding, beyond
         self.kept: list[Stretch] = []
         self._failed, self._next = 0, 0.0  # stretches one after the other, and where the next may begin
+        self._covered = False  # then there are no more
 
     def delta(self, epsilon: Fraction) -> Ball | None:
         """δ by the plans of a stretch, or of a new one; None if neither is good enough."""
@@ -53,7 +54,7 @@ class WindowedStretches:
                 value = self._value(epsilon, stretch) if stretch.first <= x <= stretch.last else None
                 if value is not None:
                     return value
-            if not (x > 0 and self._hopeful(x)):
+            if self._covered or not (x > 0 and self._hopeful(x)):
                 return None
             return self._value(epsilon, self._begun(x))
         except NotCertified:
@@ -66,14 +67,18 @@ class WindowedStretches:
             raise NotCertified("a windowed contour", "no stretch serves here")
         return value
 
-    def cover(self, first: float, last: float) -> None:
-        """Stretches for all ε between these, but where they fail."""
+    def cover(self, first: float, last: float) -> tuple[float, float] | None:
+        """Stretches for all ε between these, but where they fail; between which they serve, if anywhere."""
         x = first
         while x < last and self._failed < _HOPELESS:
             try:
                 x = self._begun(x).last
             except NotCertified:
                 x *= 1 + _FURTHER
+        self._covered = True
+        places = [*(stretch.first for stretch in self.kept), *(stretch.last for stretch in self.kept[-1:])]
+        good = [place for place in places if self.delta(Fraction(place)) is not None]
+        return (good[0], good[-1]) if good else None
 
     def _hopeful(self, x: float) -> bool:
         """Whether a new stretch is worth its search: not right after some have failed."""
@@ -89,8 +94,8 @@ class WindowedStretches:
                 break
             last = (x + last) / 2
         bounded = self._beyond(Fraction(x)) or bounded_by(self._adding, x, level - 1e-6)
-        plan = self._steps.wide_plan(x, last)
-        found = Stretch(x, last, plan, None if bounded else self._steps.wide_plan(x, last, adding=True))
+        lesser = None if bounded else self._steps.wide_plan(x, last, adding=True)  # first, as it fails sooner
+        found = Stretch(x, last, self._steps.wide_plan(x, last), lesser)
         self._failed = 0
         self.kept.append(found)
         return found

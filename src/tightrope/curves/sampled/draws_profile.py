@@ -67,7 +67,7 @@ class DrawsProfile(Profile):
     def flat(self, counts: Counts) -> Profile | None:
         """The same by a flat contour, where that can be short."""
         if counts not in self._flat:
-            self._flat[counts] = flat_profile(self._cut(counts))
+            self._flat[counts] = flat_profile(self._cut(counts), smoothed=self._drawn() < _RARELY)
         return self._flat[counts]
 
     def _cut(self, counts: Counts) -> Loss:
@@ -118,14 +118,16 @@ class DrawsProfile(Profile):
         if self._hits() < _RARELY:
             return (False,)
         flat = self.flat(counts)
-        if isinstance(flat, SmoothedProfile):
-            return (True, False) if flat.suits(level) else (False, True)
-        drawn = sum(n * _rate(pair) for pair, n in self.loss.remove if isinstance(pair, DrawsPair))
-        return (False,) if drawn < _RARELY else (True, False) if _SELDOM <= drawn <= _OFTEN else (False, True)
+        first = flat.suits(level) if isinstance(flat, SmoothedProfile) else _SELDOM <= self._drawn() <= _OFTEN
+        return (True, False) if first else (False, True)
 
     def _hits(self) -> float:
         """How many records are sampled on average."""
         return sum(n * _rate(pair) for pair, n in self.loss.remove)
+
+    def _drawn(self) -> float:
+        """How many of them with replacement."""
+        return sum(n * _rate(pair) for pair, n in self.loss.remove if isinstance(pair, DrawsPair))
 
     def _either(self, counts: Counts, level: float) -> Profile:
         """By a flat contour where one is short, else as any product."""

@@ -15,7 +15,7 @@ from fractions import Fraction
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, between, precision
-from tightrope.numerics.contour.floats import searching
+from tightrope.numerics.contour.floats import log_factor, searching
 from tightrope.numerics.contour.loss_sum import LossSum
 from tightrope.numerics.contour.smoothed_proof import NotLow, SmoothedProof, SmoothPlan
 from tightrope.numerics.transforms import memory as recall
@@ -26,7 +26,7 @@ from tightrope.numerics.transforms.transform import Transform
 __all__ = ["SmoothPlan", "SmoothedSum"]
 
 _KEPT = 4
-_TILTS = (0.8, 0.4, 0.2, 0.1)  # of the saddle
+_TILTS = (0.5, 0.2, 0.1)  # of the saddle
 _ROUGH = 1e-2
 _WIDER, _WIDEST = 2, 0.1  # times that λ is made wider, and its largest price, as a root
 _ASIDE = 1.2  # so much wider than where nodes were not low: it is rounded, too
@@ -37,7 +37,7 @@ _PLACES = 32
 _MOST_NODES = 4000
 _UNITS, _LOW_WORK = 1.3, 1e4  # of work for each microsecond of the transforms, and to see how far nodes are not low
 _PLANS, _STEPS = 10, 10
-_BELOW = (3.0, 12.0, 25.0, 40.0, 60.0)  # nats by which a call may be below Chernoff's bound
+_BELOW = (25.0, 70.0, 150.0, 300.0)  # nats by which a call may be below Chernoff's bound
 _CLOSE, _APART = 1e-3, 0.1  # ln of the call so near to its target ends a search; and what all plans agree on
 _BEFORE, _NEAR, _OUTGROWN = 0.85, 0.02, 4.0  # a tilt so much below the saddle should have about the same curvature
 _LOW_NATS, _NOTHING = 40.0, 3.0
@@ -60,10 +60,9 @@ class SmoothedSum(LossSum):
             return math.inf, 0.0
         if log_target >= self._saddles.log_mass:
             return -math.inf, 0.0
-        deviation = self._deviation()
-        score = math.sqrt(max(-2 * log_target, 1.0))
-        x, slope, low, high = deviation * (deviation / 2 + score), -score / deviation, 0.0, math.inf
-        x, back = min(x, self._saddles.saddle_root(log_target)[0]), deviation / 4
+        deviation, low, high = self._deviation(), 0.0, math.inf
+        x, slope = self._start(log_target)
+        back = deviation / 4
         for _ in range(_PLANS):
             plan, made = self._proved(x, log_target, -slope, _ROUGH), x
             reach = max(deviation, math.pi / 4 / float(plan.eta))
@@ -83,6 +82,16 @@ class SmoothedSum(LossSum):
                 if abs(x - made) > reach:
                     break
         raise NotCertified(_WHAT, "no search found where the call is that small")
+
+    def _start(self, log_target: float) -> tuple[float, float]:
+        """Chernoff's bound of a root, and its slope, as if the sum were normal and had no rare losses."""
+        import numpy as np
+
+        deviation = self._deviation()
+        t = math.sqrt(max(-2 * log_target, 1.0)) / deviation * np.geomspace(0.3, 2.0, 60)
+        places = (deviation**2 * t * (t + 1) / 2 + log_factor(t) - log_target) / t
+        i = int(places.argmin())
+        return min(float(places[i]), self._saddles.saddle_root(log_target)[0]), -float(t[i])
 
     def _log_slope(self, x: float, plan: SmoothPlan) -> tuple[float, float] | None:
         """ln of the call of one plan and its slope; None where it is not seen."""
@@ -119,17 +128,25 @@ class SmoothedSum(LossSum):
         return math.sqrt(self._saddles.tilts(self._saddles.unit / 16).curvature)
 
     @searching
-    def estimate(self, x: float) -> tuple[float, float]:
-        """About ln of the finite part of the call at x, and its slope: from contours for smaller and smaller calls, but
-        for none that is nothing beside the mass at ∞."""
+    def plan_at(self, x: float, relative: float) -> SmoothPlan:
+        """A plan for x alone: from contours for smaller and smaller calls, until one sees it, but for none that is
+        nothing beside the mass at ∞. Where the work does not last, that of the smallest one, which bounds the call."""
         most, deviation, least = self._saddles.chernoff(x)[0], self._deviation(), self._log_infinite - _NOTHING
+        plan: SmoothPlan | None = None
         for below in _BELOW:
             level = max(min(most - below, -1.0), least)
             steep = math.sqrt(-2 * level) / deviation
-            found = self._log_slope(x, self._proved(x, level, steep, _ROUGH))
-            if found is not None or level == least:
-                return found or (least, -steep)
-        raise NotCertified(_WHAT, "no search found how small the call is")
+            try:
+                plan = self._proved(x, level, steep, _ROUGH)
+                found = self._log_slope(x, plan)
+                if found is not None or level == least:
+                    return self.plan(x, *(found or (least, -steep)), relative)
+            except NotCertified:
+                if plan is None:
+                    raise
+                break
+        assert plan is not None
+        return plan
 
     def _log_call(self, x: float, plan: SmoothPlan) -> float | None:
         """ln of the middle of the proved call; None where its radius is as large."""

@@ -112,8 +112,7 @@ class GradeFit:
                 break
             if kind.climb and not plan.streams:  # then it is another kind
                 continue
-            if plan not in [one for one, _, _ in found.values()]:
-                found[kind] = (plan, *self._gap(place, plan))
+            found[kind] = (plan, *self._gap(place, plan))
         if not found:
             raise NotCertified("graded grids of losses", "the work allowed to one question is spent")
         best = min(found, key=lambda kind: found[kind][1])

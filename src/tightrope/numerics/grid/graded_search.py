@@ -20,7 +20,8 @@ from tightrope.numerics.grid.cells import CellLaw, Floats
 from tightrope.numerics.grid.climb import squares
 from tightrope.numerics.grid.graded import MOST_GRADES, Borders, GradedPlan, grades, multiplicity
 from tightrope.numerics.grid.grid_plan import GridPlan
-from tightrope.numerics.grid.plan import Picture, grid_plan
+from tightrope.numerics.grid.pictures import Picture
+from tightrope.numerics.grid.plan import grid_plan
 
 __all__ = ["KINDS", "SMOOTH", "Kind", "Sketch", "best_sketch", "smooth"]
 

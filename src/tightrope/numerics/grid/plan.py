@@ -1,8 +1,8 @@
 """Where to look: step, range, tilt and window of a grid for a product of laws. Floats only; nothing here is proved.
 
-A coarse picture of each law, a thousand cells from 10⁻⁹ to 450 on both sides of 0, says where its losses are. A loss
-far above ε is certain loss but for e^ε times its mass under Q, which both laws of a grid keep; so the lattice of a
-step ends (``cap``) where the other steps can hardly bring the sum below ε again.
+A coarse picture of each law (``pictures.py``) says where its losses are. A loss far above ε is certain loss but for
+e^ε times its mass under Q, which both laws of a grid keep; so the lattice of a step ends (``cap``) where the other
+steps can hardly bring the sum below ε again.
 """
 
 from __future__ import annotations
@@ -11,26 +11,21 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort
-from tightrope.numerics.balls import precision
-from tightrope.numerics.grid.cells import CellLaw, Floats
+from tightrope.numerics.grid.cells import Floats
 from tightrope.numerics.grid.grid_plan import GridPlan, Stream
 from tightrope.numerics.grid.lattice_laws import Lattice
-from tightrope.numerics.grid.pieces import Piece
+from tightrope.numerics.grid.pictures import RISING, Picture
 from tightrope.numerics.grid.stream_plan import Reach, climbing
 
-_COARSE = 600
-_SMALL, _GROUP = 1e-2, 6  # of ε, or of the largest loss: smaller ones are pictured more coarsely, so many cells as one
-_WIDER = 1.05  # the ratio of neighbouring edges
-_HIGHEST = 450.0
-_RISING = np.geomspace(1e-3, 1e7, 201)
-_TILTS = np.concatenate([-_RISING[::-1], [0.0], _RISING])
+_SMALL = 1e-2  # of ε, or of the largest loss: smaller ones are pictured more coarsely
+_TILTS = np.concatenate([-RISING[::-1], [0.0], RISING])
 _LEFT = 1e-9  # of δ: what may be left to bounds
 _NOISE = 2e-14  # about the error of a convolution, for each copy, relative to the norm of a law
 _BEARABLE = 5e-7  # of δ: noise
@@ -46,98 +41,20 @@ _PLAN = 1500, 4.5  # units of work for a plan, and for each coarse cell
 _STEP_BITS = 28  # of a step that divides an atom: points and tilted points are floats still
 
 
-@dataclass(frozen=True)
-class Picture:
-    """Losses and P-masses of one law in rising order, coarsely."""
-
-    losses: Floats
-    masses: Floats
-    copies: int
-    atoms: tuple[tuple[float, float], ...] = ()  # their losses and masses, too
-    border: float = math.inf  # no loss is above it
-
-    @property
-    def top(self) -> float:
-        """About the largest loss: a coarse cell reaches further up than its mean."""
-        last = float(self.losses[-1])
-        alone = self.border == math.inf and any(loss == last for loss, _ in self.atoms)
-        return last if alone else min(max(last * _WIDER, last), self.border)
-
-    def thinned(self, small: float) -> Picture:
-        """The same with fewer cells of losses below ``small``."""
-        sizes = np.abs(self.losses)
-        places = np.arange(self.losses.size)
-        core = (sizes < small) & (sizes > 0) & (self.masses > 0)
-        if np.count_nonzero(core) < _GROUP * _GROUP:
-            return self
-        group = np.cumsum(~core | (places % _GROUP == 0) | (np.diff(self.losses > 0, prepend=False)))
-        group -= group[0]
-        masses = np.asarray(np.bincount(group, self.masses), dtype=np.float64)
-        whole = np.maximum(masses, 1e-300)
-        losses = np.asarray(np.bincount(group, self.masses * self.losses) / whole)
-        alone = np.bincount(group) == 1
-        losses[alone] = self.losses[np.searchsorted(group, np.flatnonzero(alone))]
-        return Picture(losses, masses, self.copies, self.atoms, self.border)
-
-    def log_moments(self, tilts: Floats, low: float = -math.inf, cap: float = math.inf) -> Floats:
-        """ln E[e^{tL}] for every tilt, losses beyond the two ends taken as there."""
-        with np.errstate(divide="ignore"):
-            exponents = np.log(self.masses) + tilts[:, None] * np.clip(self.losses, low, cap)
-        top = exponents.max(axis=1)
-        return np.asarray(top + np.log(np.exp(exponents - top[:, None]).sum(axis=1)))
-
-    @cached_property
-    def falling_moments(self) -> Floats:
-        """ln E[e^{−tL}] for the rising tilts t."""
-        return self.log_moments(-_RISING)
-
-    def log_norms(self, tilts: Floats, step: float, low: float, cap: float) -> Floats:
-        """ln of the Euclidean norm on a lattice after tilting, what is on the point 0 left out."""
-        losses = np.clip(self.losses, low, cap)
-        with np.errstate(divide="ignore"):
-            exponents = np.log(self.masses) + tilts[:, None] * losses
-        shares = np.exp(exponents - exponents.max(axis=1)[:, None])
-        shares /= shares.sum(axis=1)[:, None]
-        gaps = np.gradient(self.losses) if self.losses.size > 1 else np.zeros(1)
-        alone = step / np.maximum(gaps, step) * (self.losses != 0)  # of a point, of a coarse cell
-        return np.asarray(np.log((shares * shares * alone).sum(axis=1) + 1e-300) / 2)
-
-
-def picture(law: CellLaw, copies: int) -> Picture:
-    """The law in a thousand cells."""
-    side = np.geomspace(1e-9, _HIGHEST, _COARSE)
-    edges = np.concatenate([-side[::-1], [0.0], side])
-    cells = law.cells(edges)
-    p, q = cells.p_high, cells.q_high
-    some = (p > 1e-290) & (q > 1e-290)
-    middle = np.concatenate([[edges[0]], (edges[1:] + edges[:-1]) / 2, [edges[-1]]])[some]
-    spread = np.concatenate([[1.0], np.diff(edges), [_HIGHEST]])[some]
-    # Rounding hides the loss of tiny cells.
-    losses = np.clip(np.log(p[some] / q[some]), middle - spread, middle + spread)
-    atoms = law.atoms()
-    with precision(80):
-        known = tuple((float(atom.loss.ball().mid()), float(atom.mass.ball().mid())) for atom in atoms)
-    losses = np.concatenate([losses, [loss for loss, _ in known]])
-    masses = np.concatenate([p[some], [mass for _, mass in known]])
-    order = np.argsort(losses, kind="stable")
-    border = law.high if isinstance(law, Piece) and law.inside else math.inf
-    return Picture(losses[order], masses[order], copies, known, border)
-
-
 def _chernoff(pictures: Sequence[Picture], level: float = -math.inf) -> Floats:
     """ln of Chernoff's bound of δ(0) for rising tilts; losses of hardly any mass beside e^level are left out."""
-    total = np.sum([one.copies * one.log_moments(_RISING, cap=_high(one, level)) for one in pictures], axis=0)
-    return np.asarray(total + _RISING * np.log(_RISING) - (1 + _RISING) * np.log1p(_RISING))
+    total = np.sum([one.copies * one.log_moments(RISING, cap=_high(one, level)) for one in pictures], axis=0)
+    return np.asarray(total + RISING * np.log(RISING) - (1 + RISING) * np.log1p(RISING))
 
 
 def rough_epsilon(pictures: Sequence[Picture], goal: float) -> float:
     """Where Chernoff's bound is e^goal: mostly an overestimate of ε."""
-    return float(np.min((_chernoff(pictures, goal) - goal) / _RISING))
+    return float(np.min((_chernoff(pictures, goal) - goal) / RISING))
 
 
 def rough_level(pictures: Sequence[Picture], epsilon: float) -> float:
     """ln of Chernoff's bound at ε: an overestimate of ln δ."""
-    return min(float(np.min(_chernoff(pictures) - _RISING * epsilon)), 0.0)
+    return min(float(np.min(_chernoff(pictures) - RISING * epsilon)), 0.0)
 
 
 def grid_plan(
@@ -153,18 +70,18 @@ def grid_plan(
     most = _cap(pictures, epsilon, level)
     caps = [min(most, one.top, _high(one, level)) for one in pictures]
     rising = np.sum(
-        [one.copies * one.log_moments(_RISING, cap=cap) for one, cap in zip(pictures, caps, strict=True)], axis=0
+        [one.copies * one.log_moments(RISING, cap=cap) for one, cap in zip(pictures, caps, strict=True)], axis=0
     )
-    best = float(_RISING[int(np.argmin(rising - _RISING * epsilon))])
+    best = float(RISING[int(np.argmin(rising - RISING * epsilon))])
     lows = [_low(one, best, cap) for one, cap in zip(pictures, caps, strict=True)]
     shown = list(zip(pictures, lows, caps, strict=True))
     clipped = [one.copies * one.log_moments(_TILTS, low, cap) for one, low, cap in shown]
     total = np.sum(clipped, axis=0)
     height = total - _TILTS * epsilon - level  # ln of what a sum of 1 stands for, in δ
     reach = max(*caps, epsilon) - min(lows)
-    norms = [one.log_norms(_RISING, reach / length, low, cap) for one, low, cap in shown]
+    norms = [one.log_norms(RISING, reach / length, low, cap) for one, low, cap in shown]
     noise = height + math.log(_NOISE * sum(one.copies for one in pictures))
-    noise[-_RISING.size :] += _log_norms(_RISING, reach / length) + np.max(norms, axis=0)
+    noise[-RISING.size :] += _log_norms(RISING, reach / length) + np.max(norms, axis=0)
     steep = _STEEP / max(*caps, -min(lows), _STEPS * reach / length)
     positive = (_TILTS > 0) & (steep > _TILTS)
     quiet = math.log(_BEARABLE * min(max(best * epsilon, _LEFT), 1.0))  # ε is off by noise/(−dln δ/dε)
@@ -215,7 +132,7 @@ def _cap(pictures: Sequence[Picture], epsilon: float, level: float) -> float:
     total = np.sum([one.copies * moment for one, moment in zip(pictures, moments, strict=True)], axis=0)
     losses = np.concatenate([one.losses for one in pictures])
     tried = np.unique(losses[losses > epsilon])
-    fall = np.outer(_RISING, tried - epsilon)
+    fall = np.outer(RISING, tried - epsilon)
     costs = np.full(tried.size, -math.inf)
     for one, moment in zip(pictures, moments, strict=True):
         after = np.append(np.cumsum(one.masses[::-1])[::-1], 0.0)

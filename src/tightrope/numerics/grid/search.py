@@ -18,7 +18,8 @@ from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.grid.cells import CellLaw
 from tightrope.numerics.grid.graded import GradedPlan, GradedSum, checked_grades, pieces
 from tightrope.numerics.grid.grid_plan import LONGEST, GridPlan
-from tightrope.numerics.grid.plan import Picture, grid_plan, picture, rough_epsilon, rough_level
+from tightrope.numerics.grid.pictures import Picture, picture
+from tightrope.numerics.grid.plan import grid_plan, rough_epsilon, rough_level
 from tightrope.numerics.grid.total import GridSum
 
 SMALL, _COARSE = 2**12, 2**14

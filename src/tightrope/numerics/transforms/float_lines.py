@@ -111,8 +111,8 @@ def exponential_sums(weights: Sequence[Ball], angles: Sequence[Ball], count: int
             raise NotCertified("a line of doubles", "a weight is too wide to be rounded")
         shares = np.array([float(weight.mid()) for weight in weights])
     left, right = _rows(angles, count)
-    values = np.zeros((left.shape[1], right.shape[1]), dtype=np.complex128)
-    for at in range(0, len(shares), _TERMS):
+    values = (left[:_TERMS].T * shares[:_TERMS]) @ right[:_TERMS]
+    for at in range(_TERMS, len(shares), _TERMS):
         some = slice(at, at + _TERMS)
         values += (left[some].T * shares[some]) @ right[some]
     return values.ravel()[: count + 1], UNIT * (40 + 5 * min(len(shares), _TERMS) + 2 * (len(shares) // _TERMS))

@@ -29,8 +29,10 @@ if TYPE_CHECKING:
 __all__ = ["LowPart", "low_parts", "low_up_to", "near_end"]
 
 _BITS, _DECAY_BITS = 100, 20  # of terms; of decays, beside the bits of the copies
+_SHOWN = 5.0  # nats
 _DECAY = 500.0  # tilts that a proved decay is worth
 _KEPT = (0.85, 0.97, 0.999)  # of the mass, in terms that are not merely counted
+_FEW = 6  # copies
 _PIECE = 4  # y may grow so much in one piece
 _SHORTEST = 1.02  # a piece that is not cut again
 _MOST_PIECES = 80
@@ -86,11 +88,12 @@ class LowPart:
     sums: tuple[LowSum, ...]
 
     def logs(self, y: Floats) -> Floats:
-        """About a bound of copies·ln|φ|."""
+        """About a bound of copies·ln|φ| at y that rise; 0 for a decay that does not show at the last."""
         import numpy as np
 
         if not self.sums:
-            return self.copies * recall.log_decay_floats(self.transform, float(self.t), y)
+            last = self.copies * float(recall.log_decay_floats(self.transform, float(self.t), y[-1:])[0])
+            return self.copies * self.transform.log_decay_floats(float(self.t), y) if last < -_SHOWN else 0.0 * y
         result: Floats = self.copies * np.log(np.maximum(self.sums[-1].sizes(y), 1e-300))
         return result
 
@@ -123,9 +126,14 @@ class LowPart:
 
 
 def low_parts(parts: Sequence[tuple[Transform, int]], t: Fraction) -> list[LowPart]:
-    """The parts at a tilt."""
+    """The parts at a tilt; of few copies no sums are made, as they are never low by themselves."""
+
+    def sums(transform: Transform, copies: int) -> tuple[LowSum, ...]:
+        few = copies < _FEW
+        return () if few else recall.kept(transform, "low sums", (t,), lambda: tuple(_sums(transform, t)))
+
     with precision(_BITS):
-        return [LowPart(transform, copies, t, tuple(_sums(transform, t))) for transform, copies in parts]
+        return [LowPart(transform, copies, t, sums(transform, copies)) for transform, copies in parts]
 
 
 def _sums(transform: Transform, t: Fraction) -> Iterator[LowSum]:

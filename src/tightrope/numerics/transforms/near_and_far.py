@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
 
 from tightrope.errors import NotCertified
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ball, precision
 from tightrope.numerics.transforms.float_lines import FloatNodes, above
 from tightrope.numerics.transforms.sampled_rule import short
@@ -27,6 +28,7 @@ _MOST_PRODUCTS = 3e8
 _DEAR = 50  # times as long a product takes by itself
 _TRIES = 60  # from the first node to the last
 _ROUND = 1.5  # a number of 2 bits below it is not below what it is made of
+_RULE, _NODE = 5e3, 20.0  # units of work for a rule, and for each of its nodes
 _SHARES = (1.0, 0.75, 0.55, 0.4)  # of the nodes that should be near
 
 
@@ -52,10 +54,12 @@ def near_and_far(
     count = int(indices[-1])
     with precision(_BITS):
         for last in _borders(far, float(eta), max(count, 1)):
+            effort.spend(_RULE, "a line of doubles")
             try:
                 chosen = rule(max(short(float(eta * last) * _ROUND, 2), eta * last))  # few ends, as rules are kept
             except NotCertified:
                 continue
+            effort.spend(_NODE * len(chosen.shares), "a line of doubles")  # remembered or not
             near = indices <= last
             if len(chosen.shares) * min(last, _DEAR * int(near.sum())) > _MOST_PRODUCTS:
                 continue

@@ -14,10 +14,24 @@ __all__ = ["quick_log_means"]
 
 _MOST_NODES = 4000
 _STEEP = 600.0
+_ALONE, _BESIDE = 40.0, 9.0  # nats above all else, and deviations from the peak
 
 
 def quick_log_means(mu: float, rate: float, powers: Floats) -> Floats:
-    """ln E[w^a]: from G − 1 = E[w^a − 1 − a(w−1)] where that is small, so that some 10⁹ copies lose little."""
+    """ln E[w^a]: from G − 1 = E[w^a − 1 − a(w−1)] where that is small, so that some 10⁹ copies lose little; where w^a
+    has nothing but its peak at aμ, that alone."""
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        result: Floats = powers * (math.log(rate) + (powers - 1) * (mu * mu / 2))
+        beside = math.log(rate) + mu * (powers * mu - _BESIDE) - mu * mu / 2 - np.log(powers)  # ln ρ/a near the peak
+        others = ~((powers > 1) & (result > _ALONE) & (beside > _ALONE))
+    if others.any():
+        result[others] = _means(mu, rate, powers[others])
+    return result
+
+
+def _means(mu: float, rate: float, powers: Floats) -> Floats:
     import numpy as np
 
     nats = 34.0 + min(60.0, max(0.0, -2 * math.log(rate * min(mu, 1.0))))

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["window_plan"]
 
 _BLURS = (0.07, 0.14, 0.28, 0.56)
+_PATIENCE = 2  # blurs without a plan: then the others have none either, nearly always
 _MOST_NODES = 4000
 _MOST_MICROSECONDS, _QUICK = 9e5, 2e4
 _SEARCH = 2e4  # units of work to plan with one blur
@@ -216,12 +217,16 @@ def window_plan(
     """A plan for a proof at every x between the ends, to that relative accuracy of a call of about e^log_call."""
     error = log_call + math.log(relative / 6)
     best: WindowPlan | None = None
+    empty = 0
     for blur in _BLURS:
+        if empty == _PATIENCE:
+            break
         effort.spend(_SEARCH, "a windowed contour")
         try:
             plans = _Planner(law, ends, error, blur, adding).plans()
         except (NotCertified, ArithmeticError, ValueError):
-            continue
+            plans = []
+        empty += not plans
         found = min(plans, key=lambda plan: plan.work, default=None)
         if best is not None and (found is None or found.work >= best.work):
             break  # wider blurs are worse still
