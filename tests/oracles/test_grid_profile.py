@@ -209,3 +209,12 @@ def test_threads_share_grids():
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda plan: upper_float(direction.grid(plan).upper(1.0)), plans))
     assert found[:8] == found[8:16] == found[16:24] == found[24:]
+
+
+def test_an_epsilon_just_below_the_largest_loss_has_a_lower_end():
+    """The last atom has some mass, so that ε is within some δ of four times the largest loss."""
+    rate, steep = 0.61, math.exp(1 / 1.48)
+    top = 4 * math.log((1 - rate + rate * steep) / (1 - rate + rate / steep))
+    claim = tr.epsilon(tr.Laplace("1.48").poisson("0.61", relation="replace") * 4, delta="1.47e-14")
+    assert claim.tight
+    assert top * (1 - 1e-7) < claim.lower < claim.upper < top * (1 + 1e-12)

@@ -145,14 +145,15 @@ class Dear:
 
 
 def test_proofs_serve_longer_where_work_is_short():
-    points = [Fraction(k, 100) for k in range(100)]
-    free, bound = Dear(1.0), Dear(1.0)
-    assert None not in shared_deltas(free, points)
-    with allowed(12.0):
+    points = [Fraction(k, 10) for k in range(100)]
+    free, bound = Dear(1e5), Dear(1e5)
+    with allowed(1e9):
+        assert None not in shared_deltas(free, points)
+    with allowed(8e5):
         assert None not in shared_deltas(bound, points)
-    assert bound.found < free.found / 4
-    with allowed(0.5):
-        assert shared_deltas(Dear(1.0), points) == [None] * 100
+    assert 2 < bound.found < free.found / 2
+    with allowed(5e4):
+        assert shared_deltas(Dear(1e5), points) == [None] * 100
 
 
 def test_a_proof_nearby_is_better_than_none():
@@ -232,9 +233,6 @@ class Blind(Dear):
         return Bound(x * (1 - 1e-9), x * (1 + 1e-9)), {"at": Fraction(x)}
 
 
-def test_where_the_top_is_unknown_each_is_asked_alone(monkeypatch):
-    profile = Blind(1.0)
-    monkeypatch.setattr(SharedProofs, "keep", lambda *_: None)
-    bounds = shared_epsilons(profile, [Fraction(1, 10), Fraction(1, 100), Fraction(1, 1000)])
+def test_the_top_need_not_be_known():
+    bounds = shared_epsilons(Blind(1.0), [Fraction(1, 10**k) for k in range(1, 9)])
     assert all(bound.upper - bound.lower < 1e-7 for bound in bounds)
-    assert profile.found == 0

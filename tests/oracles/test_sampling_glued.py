@@ -15,13 +15,12 @@ from tightrope.accounting.facts import fact
 from tightrope.curves.composed_loss import loss_has_profile
 from tightrope.curves.loss import Loss
 from tightrope.curves.normal_pair import NormalPair
-from tightrope.curves.sampled.glued import Glued, glued_loss, only_glued_overstates, split_glued_profile
+from tightrope.curves.sampled.glued import Glued, glued_loss, only_glued_overstates
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, precision
 from tightrope.numerics.real import real
 from tightrope.numerics.transforms.glued import GluedNormalTransform
 from tightrope.numerics.transforms.glued_decay import glued_decay
-from tightrope.numerics.transforms.glued_rest import GluedRest
 from tightrope.numerics.transforms.glued_rule import Growth, Panel, panel_errors, panels
 from tightrope.numerics.transforms.mixture import MixtureTransform
 from tightrope.numerics.transforms.symmetric_laplace import SymmetricLaplaceTransform
@@ -251,42 +250,10 @@ def test_the_product_of_glued_pairs_is_not_attained():
     assert not tr.renyi(base, 3).tight
 
 
-def test_rest_of_few():
-    part = GluedNormalTransform(real(1), F(1, 10))
-    rest = GluedRest([(part, 3)])
-    a = mpf("0.9") * mp.erf(1 / mp.sqrt(8))
-
-    def definition(s):
-        c = normal(1, F(1, 10), s) - a
-        return (a + c) ** 3 - a**3 - 3 * a * a * c
-
-    definition = cache(definition)
-    with precision(70):
-        log, phi = rest.line(F(2), F(1), 6)
-        assert holds(rest.whole_mass(), definition(mpc(0)).real)
-        assert rest.reverse_mass() == 1
-        assert rest.decay(F(-1, 4), F(1)) == 1
-        bound = rest.decay(F(2), F(4))
-        mirrored = rest.line(F(-3), F(1), 6)[1]
-    assert holds(log, mp.log(definition(mpc(2)).real / definition(mpc(0)).real))
-    value = definition(mpc(2, 6)) / definition(mpc(2)).real
-    assert holds(phi[6].real, value.real)
-    assert phi[6].imag.overlaps(-mirrored[6].imag)
-    assert float(bound) >= max(abs(definition(mpc(2, y)) / definition(mpc(2)).real) for y in (4, 6))
-    assert rest.largest() is None
-    with pytest.raises(AssertionError):
-        GluedRest([(part, 1)])
-
-
-def test_the_split_is_for_a_few_glued_parts_only():
+def test_few_glued_parts_are_sharp():
     few = tr.Gaussian(1).without_replacement(1, 10)
-    assert split_glued_profile(fact(few * 3, Loss).curve) is not None
-    assert split_glued_profile(fact(few * 200, Loss).curve) is None
-    assert split_glued_profile(fact(few * 3 + tr.Gaussian(2), Loss).curve) is None
-    assert split_glued_profile(fact(tr.Gaussian(1).poisson("0.1") * 3, Loss).curve) is None
     two = few * 3 + tr.Gaussian(2).without_replacement(1, 5) * 4
     claim = tr.epsilon(two, "0.001")
-    assert claim.witness["way"] == "split"
     assert claim.computed.upper - claim.computed.lower < 1e-6 * claim.upper
     assert tr.epsilon(few * 2, "0.5").upper == 0.0
     assert only_glued_overstates(fact(two, Loss).curve)
@@ -326,29 +293,7 @@ def test_what_is_out_of_reach_is_refused_and_another_route_answers():
         assert exponential.tail(wide).contains(0.5)
 
 
-def test_the_split_sum_as_a_whole():
-    """What the profile asks of a sum: proved bounds, and floats that only guide."""
-    total = split_glued_profile(fact(tr.Gaussian(1).without_replacement(1, 10) * 30, Loss).curve).sums[0]
-    plan = total.plan(1.5)
-    with precision(100):
-        exact = total.call(Ball(1.5), plan)
-        wide = total.call(Ball(1.49).union(Ball(1.51)), plan)
-        bound = total.upper(Ball(1.5), F(2))
-    assert wide.contains(exact)
-    assert exact < bound < 1
-    assert total.estimate(1.5) == pytest.approx(float(exact.log()), abs=1e-5)
-    assert total.chernoff(1.5)[0] == float("inf")
-    assert total.root(0.0) == -float("inf")
-    assert total.root(np.log(0.0246774246984410)) == pytest.approx(1.5, abs=1e-2)
-    assert total.polished(1.5, -50.0, plan) == 1.5
-    assert total.polished(1.501, float(np.log(0.0246774246984410)), plan) == pytest.approx(1.5, abs=1e-6)
-    assert total.root(-700.0) > 20
-    with pytest.raises(NotCertified):
-        total.root(-1e9)
-    assert total.estimate(1e5) < -1e3
-    rare = split_glued_profile(fact(tr.Gaussian(1).without_replacement(1, 10**5) * 2, Loss).curve).sums[0]
-    with pytest.raises(NotCertified):
-        rare.plan(1e-4)
+def test_far_tilts_are_out_of_reach_in_floats():
     assert GluedNormalTransform(real(50), F(1, 10)).log_floats([1e9, 1e200])[0] == float("inf")
 
 

@@ -20,8 +20,10 @@ from tightrope.numerics.contour.integral import ContourSum
 from tightrope.numerics.contour.smoothed import SmoothedSum, SmoothPlan
 from tightrope.numerics.contour.smoothed_proof import SmoothedProof
 from tightrope.numerics.real import Real
+from tightrope.numerics.sums.finite import scattered
 from tightrope.numerics.transforms.closed import NormalTransform
 from tightrope.numerics.transforms.exchanged_discrete import ExchangedDiscreteNormalTransform
+from tightrope.numerics.transforms.finite import FiniteTransform
 from tightrope.numerics.transforms.mixture import MixtureTransform
 
 F = Fraction
@@ -38,29 +40,74 @@ def total():
     return SmoothedSum([(rare_losses(), 3000)])
 
 
-@pytest.mark.parametrize("width", ["0.3", "0.05"])
-def test_both_kernels_enclose_the_calls_and_have_these_transforms(width):
+def mills(z):
+    return (1 - mp.ncdf(z)) / mp.npdf(z)
+
+
+def less(z):
+    return mp.mpf(12) / 25 - mp.mpf(4) / 25 * z * z
+
+
+def more(z):
+    return 1 - z * z / 2 + z**4 / 12
+
+
+def test_both_polynomials_enclose_what_mills_ratio_leaves():
     with mp.workdps(22):
-        size = mp.mpf(width)
+        for z in mp.linspace(0, 6, 241):
+            rest = 1 - z * mills(z)
+            assert less(z) < rest <= more(z)
+        assert more(mp.mpf("1.3")) - (1 - mp.mpf("1.3") * mills(mp.mpf("1.3"))) < 0.15  # and are near it
+    w = np.linspace(0, 12, 100_001)
+    assert 3.7 < float((3 * w - 2 * w**2 / 3 + w**3 / 36).max()) < 3.79
+    w = w[w <= 3]
+    assert 184 < float((1352 - 2720 * w + 1696 * w**2 - 128 * w**3).min()) < 185
+
+
+@pytest.mark.parametrize("width", ["0.9", "0.05"])
+def test_the_kernels_enclose_the_calls_and_have_these_transforms(width):
+    with mp.workdps(22):
+        size, half = mp.mpf(width), mp.mpf(1) / 2
 
         def upper(u):
             return mp.ncdf(u / size + size / 2) - mp.exp(-u) * mp.ncdf(u / size - size / 2)
 
-        def gap(u):
-            return size * mp.npdf(u / size) * mp.exp(-u / 2)
+        def kernel(u, polynomial):
+            return size * mp.npdf(u / size) * mp.exp(-u / 2) * polynomial(u / size)
 
         for u in mp.linspace(-5 * size, 5 * size, 41):
             excess = upper(u) - max(0, 1 - mp.exp(-u))
-            assert 0 <= excess <= gap(u)
-            if abs(u) < size / 2:
-                assert excess > gap(u) / 4  # so the bound is of the right size
+            assert mp.exp(-size * size / 8) * kernel(u, less) <= excess <= kernel(u, more)
+            assert excess <= min(upper(u), 1 - upper(u), upper(u) - 1 + mp.exp(-u)) + mp.mpf(10) ** -20
         s = mp.mpc("0.7", 2)
-        factor = mp.exp(size**2 * s * (s + 1) / 2)
+        factor, a = mp.exp(size**2 * s * (s + 1) / 2), size * (s + half)
         tail = mp.quad(lambda u: mp.exp(-s * u) - mp.exp(-(s + 1) * u), [12 * size, mp.inf])
-        first = mp.quad(lambda u: upper(u) * mp.exp(-s * u), mp.linspace(-12 * size, 12 * size, 9)) + tail
-        second = mp.quad(lambda u: gap(u) * mp.exp(-s * u), mp.linspace(-12 * size, 12 * size, 9))
+        pieces = mp.linspace(-12 * size, 12 * size, 9)
+        first = mp.quad(lambda u: upper(u) * mp.exp(-s * u), pieces) + tail
         assert abs(first - factor / (s * (s + 1))) < 1e-15
-        assert abs(second - size**2 * mp.exp(size**2 / 8) * factor) < 1e-15
+        scale = size**2 * mp.exp(size**2 / 8) * factor
+        for polynomial, known in ((more, mp.mpf(3) / 4 + a**4 / 12), (less, (8 - 4 * a**2) / 25)):
+            found = mp.quad(lambda u, polynomial=polynomial: kernel(u, polynomial) * mp.exp(-s * u), pieces)
+            assert abs(found - scale * known) < 1e-15
+
+
+@pytest.mark.parametrize(("count", "last", "nats"), [(40, 40, 60), (8, 60, 3), (30, 90, 10)])
+def test_tails_bound_the_sums_that_they_stand_for(count, last, nats):
+    """With nothing but the normal loss, and with a product as large as is allowed."""
+    plan = SmoothPlan(F(2), F(1, 2), count, 64, F(1, 6), last, nats)
+    proof = SmoothedProof.__new__(SmoothedProof)
+    proof._plan = plan
+    with precision(100):
+        proof._tails()
+    t, width = 2.0, 1 / 6
+    y = 0.5 * np.arange(count + 1, 4000)
+    allowed = np.where(y <= 0.5 * last, np.minimum(math.exp(-nats) * y / (0.5 * count), 1.0), 1.0)
+    falls = allowed * np.exp(-(width**2) * y**2 / 2)
+    nodes = t + 1j * y
+    square = (width * (nodes + 0.5)) ** 2
+    assert 2 * float((falls / abs(nodes * (nodes + 1))).sum()) <= float(proof._upper_tail)
+    largest = max(2 * float((falls * abs(known)).sum()) for known in ((9 + square**2) / 12, (8 - 4 * square) / 25))
+    assert largest <= float(proof._kernel_tail) < 40 * largest
 
 
 def test_a_contour_that_decays_by_itself_agrees():
@@ -74,15 +121,12 @@ def test_a_contour_that_decays_by_itself_agrees():
         assert float(value.rad() / value.mid()) < 1e-9
         assert value.contains(truth)
         assert value.lower() < truth < value.upper()
-        # U alone is above the truth: half of the gap would be too little for the lower end to be below it
-        assert float((value.upper() - truth) / (value.upper() - value.lower())) > 0.3
+        # neither end has room to spare: with half of the gap on its side it would be on the wrong one
+        assert 0.2 < float((value.upper() - truth) / (value.upper() - value.lower())) < 0.8
 
 
 def test_atoms_are_enclosed_as_their_exact_law_says():
     """Two losses, listed: nothing is low between the last node and the normal loss' own decay."""
-    from tightrope.numerics.sums.finite import scattered
-    from tightrope.numerics.transforms.finite import FiniteTransform
-
     high = math.log(3)
     law = scattered([Real(F(0)), Real(None, lambda: Ball(3).log()), Real(None, lambda: -Ball(3).log())],
                     [Real(F(3, 5)), Real(F(3, 10)), Real(F(1, 10))], Real(F(0)))
@@ -101,9 +145,9 @@ def test_atoms_are_enclosed_as_their_exact_law_says():
     assert float(near_atom.lower()) < exact < float(near_atom.upper())
     with precision(64):
         proof = SmoothedProof(parts, total._saddles, plan)
-        for bound, name in ((proof._upper_tail, "upper"), (proof._gap_tail, "gap")):
+        for bound, name in ((proof._upper_tail, "upper"), (proof._kernel_tail, "kernels")):
             assert 0 < float(bound) < 1e-9, name
-        short = SmoothedProof(parts, total._saddles, replace(plan, count=40, last=40))
+        short = SmoothedProof(parts, total._saddles, replace(plan, count=400, last=400))
         assert short.call(Ball(x)).contains(Ball(truth))  # tails that are not small are in the ball
 
 
@@ -146,6 +190,8 @@ def test_plans_that_prove_nothing_are_refused(total):
     for change in ({"t": F(0)}, {"count": 0}, {"last": plan.count - 1}, {"width": F(0)}, {"nats": 0}, {"bits": 1}):
         with pytest.raises(NotCertified, match="void"):
             total.call(Ball(x), replace(plan, **change))
+    with pytest.raises(NotCertified, match="too near"):
+        total.call(Ball(x), replace(plan, width=F(1, 10**9), last=plan.count))
     for change in ({"nats": 50 * plan.nats}, {"count": plan.count // 2}):
         with pytest.raises(NotCertified, match="not low"):
             total.call(Ball(x), replace(plan, **change))

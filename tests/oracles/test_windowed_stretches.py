@@ -137,8 +137,34 @@ def test_deltas_beyond_the_stretches_are_asked_alone(monkeypatch):
     found = profile("1", "0.001", 50)
     monkeypatch.setattr(WindowedStretches, "delta", lambda *_: None)
     points = [Fraction(k, 100) for k in range(1, 8)]
-    values = found.deltas(points)
-    assert [value is None for value in values] == [False] * 5 + [True] * 2  # another way may be quicker for the rest
+    assert None not in found.deltas(points[:5])
+    assert found.deltas(points) == [None] * 7  # another way may be quicker for so many
+
+
+def test_stretches_that_fail_are_followed_by_none(monkeypatch):
+    found = profile("1", "0.001", 50)
+    tried = []
+
+    def fails(*places, **_):
+        tried.append(places)
+        raise NotCertified("a stretch", "it was told so")
+
+    monkeypatch.setattr(found.steps, "wide_plan", fails)
+    assert found.deltas([Fraction(k, 10) for k in range(1, 40)]) == [None] * 39
+    number = len(tried)
+    assert number < 12
+    assert set(found.epsilons([Fraction(1, 10**k) for k in range(4, 14)])) == {None}
+    assert len(tried) - number < 12
+
+
+def test_epsilons_of_many_deltas_are_those_of_each():
+    found = profile("1", "0.001", 50)
+    deltas = [Fraction(1, 10**k) for k in range(2, 12)]
+    for delta, bound in zip(deltas, found.epsilons(deltas), strict=True):
+        own = found.epsilon(delta)[0]
+        assert bound.lower <= own.upper
+        assert own.lower <= bound.upper
+        assert bound.upper - bound.lower <= 1e-8 * bound.upper
 
 
 def test_many_points_that_atoms_reach_are_left_to_another_way(monkeypatch):

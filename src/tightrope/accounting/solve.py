@@ -38,10 +38,10 @@ _SAME = 1 - Fraction(1, 10**12)  # a route that gains less than this is not solv
 _NEARLY = 1 - 1e-4  # ends of an exact answer that no other route is likely to bring together
 _CLOSE = 1 - 1e-6  # ends of a law whose parts need not be asked
 _NARROW = 1 - 1e-3  # further apart, another route may be better than one that is so in theory
-_WORK, _BELOW = 2.3e6, 3.5e5  # units of work for a question; of it for its lower end, where other laws must tell that
-_OTHERS = 3e5  # of it for all other routes, where the exact one gives up
+_WORK, _BELOW = 2.1e6, 2.5e5  # units of work for a question; of it for its lower end, where other laws must tell that
+_OTHERS = 2.5e5  # of it for all other routes, where the exact one gives up
 _ROOM = 1e-5  # at most, relatively, between such a lower end and what was proved
-_SHARE, _ENOUGH = 0.7, 8e5  # of what is left, for each of these laws; units where a rough end will do
+_SHARE, _ENOUGH = 0.7, 7e5  # of what is left, for each of these laws; units where a rough end will do
 NOTHING = Answer(Bound(0.0, math.inf), Bound(0.0, math.inf), "none", "upper", (), {})
 
 

@@ -22,10 +22,11 @@ from tightrope.curves.loss import Loss, Parts, merged
 from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.pair import Call
 from tightrope.curves.profile import DirectProfile, Profile
+from tightrope.curves.revealed import Revealed
 from tightrope.curves.sampled.allocated import allocated_profile, has_allocation
 from tightrope.curves.sampled.draws import has_draws
 from tightrope.curves.sampled.draws_profile import DrawsProfile
-from tightrope.curves.sampled.glued import few_mixtures, split_glued_profile
+from tightrope.curves.sampled.glued import few_mixtures
 from tightrope.curves.sampled.poisson import PoissonRemove
 from tightrope.curves.ways import Way, Ways
 from tightrope.errors import NotCertified
@@ -152,22 +153,30 @@ def _by_contour(c: Loss) -> Profile:
     contour: Way = ("contour", plain)
     deep: Way = ("deep", lambda: None if (known := plain()) is None else replace(known, deep=True))
     windowed: Way = ("windowed", partial(windowed_profile, c))
-    split: Way = ("split", partial(split_glued_profile, c))
     blurred: Way = ("blurred", partial(blurred_profile, c))
     atoms: Way = ("atoms", partial(atoms_profile, c))
+    if few_mixtures(c):
+        return Ways((grid, contour, deep, blurred, windowed, long))
     if all(not pair.decays for parts in c.directions for pair, _ in parts):
         first = (grid, blurred) if _sparse(c) else (blurred, grid)
-        return Ways((*first, split, windowed, contour, deep, long))
+        return Ways((*first, windowed, contour, deep, long))
     if few(c):
-        return Ways((windowed, grid, contour, deep, split, blurred, long))
-    if few_mixtures(c):
-        return Ways((grid, contour, deep, split, blurred, windowed, long))
+        return Ways((windowed, grid, contour, deep, blurred, long))
     first = (windowed, contour) if rare(c) else (contour, windowed)
     found = [(pair, k) for pair, k in c.remove if isinstance(pair, PoissonRemove) and isinstance(pair.base, NormalPair)]
     sampled, hits = bool(found), sum(k * float(pair.rate) for pair, k in found)
     # around atoms only windowed contours are quicker than these; few sampled steps hardly decay, however blurred
-    rest = (deep, split, grid, blurred) if sampled and hits < _FEW_SAMPLED else (deep, split, blurred, grid)
-    return Ways((*first, atoms, *rest, long) if sampled else (*first, *rest, atoms, long))
+    rest = (deep, grid, blurred) if sampled and hits < _FEW_SAMPLED else (deep, blurred, grid)
+    if sampled:
+        return Ways((*first, atoms, *rest, long))
+    return Ways((*first, deep, blurred, atoms, grid, long) if _alone(c) else (*first, *rest, atoms, long))
+
+
+def _alone(c: Loss) -> bool:
+    """Whether one kind of loss, and no mixture, is beside the finite laws: then one grid of it serves all atoms, and
+    that is closer than a grid of the whole."""
+    others = [pair for pair, _ in merged(c.remove) if not isinstance(pair, FinitePair)]
+    return len(others) == 1 and not isinstance(getattr(others[0], "base", None), Revealed)
 
 
 def _sparse(c: Loss) -> bool:

@@ -17,7 +17,7 @@ from tightrope.curves.profile import within_unit
 from tightrope.curves.revealed import Revealed
 from tightrope.curves.sampled.allocated import allocated_profile, has_allocation
 from tightrope.curves.sampled.draws import cut_draws, has_draws
-from tightrope.curves.sampled.glued import Glued, split_glued_profile
+from tightrope.curves.sampled.glued import Glued
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball
 from tightrope.numerics.contour.blurred import BlurredSum
@@ -91,9 +91,6 @@ def _ways(loss: Loss, number: int, windowed: Deltas | None) -> Iterator[Deltas]:
         yield contour_direction(ContourSum(known)).deltas
     if windowed is not None and not rare(loss):
         yield windowed
-    split = None if known is None else split_glued_profile(loss)
-    if split is not None:
-        yield contour_direction(split.sums[0]).deltas
     if known is not None and not any(isinstance(pair, Glued) and isinstance(pair.base, Revealed) for pair, _ in parts):
         yield blurred_direction(BlurredSum(known)).deltas
     grid = grid_profile(Loss(parts))

@@ -33,6 +33,7 @@ _ROUGH = 1e-2
 _STEEP = 5.0  # of ε, so many times better
 _OWN = 3.0  # so many times as wide as where it was made, a proof will do
 _SHARE, _LITTLE = 0.3, 1e5  # of the work that is left, for one new proof; and that much at least
+_MOVES, _STILL = 3, 1e-4  # so often, and while ε moves so far
 _READ = 1e3  # units of work to evaluate a proof again
 _FIRST, _PATIENCE = 0.5, 3  # likewise for the first; and how many failures are followed by none
 _CLOSE, _NEAR = 1e-9, 1e-3  # how near to its target ln δ is brought, and where a new proof is sought
@@ -89,16 +90,28 @@ class SharedProofs:
                 if width <= max(self._enough() / _STEEP, _OWN * known[2]) or self._failed >= _PATIENCE:
                     return known[1].followed(delta, start, sides, close)
         try:
-            with self._trial():
-                witness = self._find(Fraction(start))
-                values = SharedRoots(partial(self._proved, witness))
-                found = values.followed(delta, start, sides, close)
+            return self._anew(delta, start, sides, close)
         except NotCertified:
             if known is None:
                 raise
             return known[1].followed(delta, start, sides, close)
-        self._found.append((start, values, _apart(found)))
-        return found
+
+    def _anew(self, delta: Fraction, start: float, sides: tuple[float, float], close: float) -> Bound:
+        """By new proofs, each made where the one before has found ε."""
+        best: Bound | None = None
+        for _ in range(_MOVES):
+            with self._trial():
+                witness = self._find(Fraction(start))
+                values = SharedRoots(partial(self._proved, witness))
+                found = values.followed(delta, start, sides, close)
+            self._found.append((start, values, _apart(found)))
+            if best is None or _apart(found) < _apart(best):
+                best = found
+            if _apart(best) <= self._enough() / _STEEP or abs(_middle(found) - start) <= _STILL * start:
+                break
+            start = _middle(found)
+        assert best is not None
+        return best
 
     @contextmanager
     def _trial(self) -> Iterator[None]:

@@ -22,7 +22,7 @@ _LAST = "grid"  # it answers nearly always, the better the more work it is allow
 _KEPT, _LEAST = 0.35, 1.5e5  # of the work that is allowed, for that; and so much at least, whatever a proof costs
 _EACH = 0.6  # where there is no grid: of the rest, for one way's searches, as the next may do better
 _BEFORE = "blurred"  # likewise, as a grid serves what it does not
-_AFTER, _HALF = "atoms", 0.4  # which may serve where no grid is fine enough: of the rest, for a grid before it
+_AROUND, _LESS = "atoms", 0.6  # often closer than a grid after it: a part of what is held back for that will do
 _SHARE, _LITTLE = 0.85, 3e4  # of the work that is allowed, for a way to many points; and what none can do with
 _DEEP = "deep"
 
@@ -131,15 +131,13 @@ class Ways(Profile):
         for name, profile in self._profiles():
             if found and not effort.affords(_LITTLE):
                 break
-            later = names[names.index(name) + 1 :]
-            before = kept > 0 and _LAST in later
+            before = kept > 0 and _LAST in names[names.index(name) + 1 :]
+            held = kept * (_LESS if name == _AROUND else 1)
             share = _EACH if counted and (name == _BEFORE or not kept) and name != names[-1] else 1.0
-            if counted and name == _LAST and _AFTER in later and self._profile(_AFTER) is not None:
-                share = _HALF
             try:
                 with (
                     effort.allowed(effort.left() - least * before),
-                    effort.allowed(share * (effort.left() - (kept - least) * before), searching=True),
+                    effort.allowed(share * (effort.left() - (held - least) * before), searching=True),
                 ):
                     witness, answer = ask(profile)
             except NotCertified as wrong:

@@ -37,6 +37,7 @@ _ATTEMPTS, _SECANTS = 5, 8
 _APART, _REACH = 1e-5, 0.2  # of x: between the first two points of a search, and how far it may go
 _NARROWEST, _WIDENINGS = 1e-13, 20
 _SETTLED = 1e-9  # of ε
+_LEAST, _BEGIN = 2e5, 2e4  # units of work without which a search is in vain; and of its beginning
 _PLAN = 5e3  # units of work
 
 
@@ -57,6 +58,7 @@ class AtomsProfile(Profile):
         """Plans for the terms of both directions."""
         if epsilon < 0:
             raise NotCertified("a sum around atoms", "ε is negative")
+        _worth()
         return self._witness(near(epsilon))
 
     def _witness(self, x: float, level: float | None = None) -> Witness:
@@ -130,6 +132,7 @@ class AtomsProfile(Profile):
             leak = sharp(self.leak.ball)
             if self.leak.rational == delta or leak >= ball(delta):  # no ball can tell a number from itself
                 return Bound(math.inf if leak > ball(delta) else 0.0, math.inf), {}
+        _worth()
         goal = _log(delta)
         x = self.terms.root(goal)
         if not x > 0:
@@ -190,6 +193,13 @@ class AtomsProfile(Profile):
     def estimate(self, delta: Fraction) -> float:
         """About ε, in floats."""
         return self.terms.root(_log(delta))
+
+
+def _worth() -> None:
+    """Nothing is begun that cannot be ended."""
+    if not effort.affords(_LEAST):
+        raise NotCertified("a sum around atoms", "too little work is left")
+    effort.spend(_BEGIN, "a sum around atoms")
 
 
 def _log(delta: Fraction) -> float:

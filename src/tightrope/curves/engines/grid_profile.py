@@ -152,7 +152,8 @@ class GridProfile(Profile):
                 raise NotCertified("the exact profile", "ε is too close to 0 to be told from it")
             return Bound(0.0, 0.0), witness
         witness = self._witness(found.upper, worse, found.plan, Fraction(found.upper))
-        return self._enclosed(found.lower, found.upper, delta, witness), witness
+        with effort.owing():  # the grids are made: little is left to do, and all would be lost without it
+            return self._enclosed(found.lower, found.upper, delta, witness), witness
 
     def estimate(self, delta: Fraction) -> float:
         """About ε, from small grids."""
@@ -164,8 +165,9 @@ class GridProfile(Profile):
         upper = next((x for s in _STEPS if self.meets(Fraction(x := high * (1 + s)), delta, witness)), None)
         if upper is None:
             raise NotCertified("the exact profile", f"no grid proved an ε near {high:.6g}")
-        below = (low * (1 - step) for step in _STEPS)
-        return Bound(next((x for x in below if low > 0 and self.needs(Fraction(x), delta, witness)), 0.0), upper)
+        # near the largest loss of all floats may see no lower end, where one is near the upper
+        below = (end * (1 - step) for end in (low, high) if end > 0 for step in _STEPS)
+        return Bound(next((x for x in below if self.needs(Fraction(x), delta, witness)), 0.0), upper)
 
     def epsilons(self, deltas: Sequence[Fraction]) -> list[Bound | None]:
         """At many δ, likewise."""

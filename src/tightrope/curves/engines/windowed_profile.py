@@ -20,7 +20,6 @@ from tightrope.curves.loss import Loss, Parts, merged
 from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.profile import Profile, Witness, within_unit
 from tightrope.curves.sampled.poisson import PoissonAdd, PoissonRemove
-from tightrope.curves.shared_roots import SharedRoots
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, precision, sharp
 from tightrope.numerics.bound import Bound
@@ -42,7 +41,6 @@ _RARE = 3.0  # below this, a contour integral of the whole loss would be slow
 _MOST_SAMPLERS = 8
 _FEW = 5  # points that are asked alone
 _ASIDE, _LEAST = 4, 1e-3  # how far δ may be from where floats see it, as a factor; where ε may be 0, of the largest
-_SETTLED = 1e-10  # how near to its target ln δ is brought
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,8 +162,7 @@ class WindowedProfile(Profile):
         """At many ε; a plan for each direction serves a whole stretch."""
         stretches = WindowedStretches(self.steps, self.adding, self._beyond)
         found = {x: stretches.delta(x) if near(x) >= self.reach else None for x in sorted(set(epsilons))}
-        alone = [x for x in found if found[x] is None]
-        if len(alone) <= _FEW:  # for many of them another way may be quicker
+        if len(alone := [x for x in found if found[x] is None]) <= _FEW:  # for many another way may be quicker
             found |= {x: self._delta(x) for x in alone}
         return [found[x] for x in epsilons]
 
@@ -184,11 +181,8 @@ class WindowedProfile(Profile):
             first, last = self.estimate(order[number] * _ASIDE), self.estimate(order[-1] / _ASIDE)
         except (NotCertified, IndexError):
             return [found.get(delta) for delta in deltas]
-        first = first if first > 0 else _LEAST * last
         stretches = WindowedStretches(self.steps, self.adding, self._beyond)
-        ends = stretches.cover(first, last)
-        if ends is not None:
-            found |= SharedRoots(stretches.needed).between(order[number:], *ends, _SETTLED)
+        found |= stretches.epsilons(order[number:], first if first > 0 else _LEAST * last, last)
         return [found.get(delta) for delta in deltas]
 
     def _positive(self, delta: Fraction) -> bool:
@@ -203,8 +197,8 @@ class WindowedProfile(Profile):
         return self.steps.root(self._finite(math.log(delta.numerator) - math.log(delta.denominator)))[0]
 
     def _polished(self, x: float, goal: float, plan: WindowPlan, slope: float) -> float:
-        """The root improved on proved values: by secants, and by halvings between places on both sides of it where
-        secants do not help. ``slope`` is about that of −ln call against ln x."""
+        """The root improved on proved values, by secants, and by halvings where these do not help. ``slope`` is about
+        that of −ln call against ln x."""
         at, before, most = x, x * (1 + min(1e-4, 1e-2 / slope)), min(0.1, _FARTHEST / slope)
         excess = self._drowned(x, goal, plan)
         if excess is not None:  # much further out than δ, where the estimate was poor

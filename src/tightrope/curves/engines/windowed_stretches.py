@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from tightrope.curves.engines.lesser_direction import bounded_by, chernoff_bound
 from tightrope.curves.profile import within_unit
+from tightrope.curves.shared_roots import SharedRoots
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, precision
+from tightrope.numerics.bound import Bound
 from tightrope.numerics.contour.integral import ContourSum
 from tightrope.numerics.exact import near
 from tightrope.numerics.windowed.plan import WindowPlan
@@ -21,6 +23,7 @@ _STRETCH, _NATS = 3.0, 12.0  # how far a stretch reaches at most, relatively, an
 _HALVINGS = 5
 _PATIENCE, _FURTHER = 2, 0.05  # so many failures in a row are followed by none before an ε that much larger
 _HOPELESS = 5  # and so many by none at all
+_SETTLED = 1e-10  # how near to its target ln δ is brought
 _ENOUGH = 24  # bits to which a call is wanted
 
 
@@ -66,6 +69,11 @@ class WindowedStretches:
         if value is None:
             raise NotCertified("a windowed contour", "no stretch serves here")
         return value
+
+    def epsilons(self, deltas: Sequence[Fraction], first: float, last: float) -> dict[Fraction, Bound]:
+        """ε at those δ that are taken between the two, but where stretches fail."""
+        ends = self.cover(first, last)
+        return {} if ends is None else SharedRoots(self.needed).between(deltas, *ends, _SETTLED)
 
     def cover(self, first: float, last: float) -> tuple[float, float] | None:
         """Stretches for all ε between these, but where they fail; between which they serve, if anywhere."""

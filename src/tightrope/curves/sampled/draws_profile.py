@@ -22,7 +22,7 @@ from tightrope.curves.loss import Loss
 from tightrope.curves.pair import Pair
 from tightrope.curves.profile import Profile, Witness
 from tightrope.curves.sampled.draws import MOST_BITS, DrawsPair, drawn_pairs, spread, with_counts
-from tightrope.curves.sampled.glued import Glued
+from tightrope.curves.sampled.glued import Glued, few_mixtures
 from tightrope.curves.shared_proofs import shared_deltas, shared_epsilons
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort
@@ -43,7 +43,7 @@ _RARELY, _SELDOM, _OFTEN = 1.0, 2.0, 150.0  # sampled records on average
 _ROUGH_BITS = 60
 _CHANGE = 2.0**-24  # of E[e^{tL}], by all multiplicities that are not kept
 _DEEPEST = 300.0  # nats: points with a smaller δ are asked alone
-_MOST_KEPT = 300
+_MOST_KEPT, _ALL = 300, 16
 _GRIDDED = 3000  # copies
 _SHARE, _LEAST = 0.7, 1.5e5  # of the work that is allowed, for the first of two ways; and at least for the second
 _SPARE = 4  # bits: Chernoff's bound is above δ
@@ -117,6 +117,8 @@ class DrawsProfile(Profile):
         be flat, and where they are rarely sampled, none is short. ``level``: about ln δ."""
         if self._hits() < _RARELY:
             return (False,)
+        if few_mixtures(self._cut(counts)):
+            return (False, True)
         flat = self.flat(counts)
         first = flat.suits(level) if isinstance(flat, SmoothedProfile) else _SELDOM <= self._drawn() <= _OFTEN
         return (True, False) if first else (False, True)
@@ -272,6 +274,8 @@ def _kept(pair: DrawsPair, copies: int, bits: int, t: float | None) -> tuple[int
     if t is None or isinstance(pair.groups(1), FinitePair):
         return spread(pair, bits)
     last, rate = pair.kept(bits), pair.rate()
+    if last <= _ALL and copies * rate < _MANY:  # then the saddle is often that of rare multiplicities
+        return tuple(range(1, last + 1))
     moments = []
     for j in range(1, last + 1):
         transform = Glued(pair.groups(j), rate).transform()

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from tightrope.curves.engines.contour_profile import ContourProfile
 from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss, merged
 from tightrope.curves.normal_pair import NormalPair
@@ -21,13 +20,11 @@ from tightrope.curves.revealed import Revealed
 from tightrope.curves.sampled.poisson import SampledPair, log_mixture, single
 from tightrope.curves.sampled.ruled import ruled_cumulant
 from tightrope.errors import NotCertified
-from tightrope.numerics.balls import INFINITY, Ball, ball, precision
-from tightrope.numerics.contour.split import SplitSum
+from tightrope.numerics.balls import INFINITY, Ball, ball
 from tightrope.numerics.real import ZERO, Real
 from tightrope.numerics.remembered import remembered
 from tightrope.numerics.sums.finite import on_lattice, scattered
 from tightrope.numerics.transforms.glued import GluedNormalTransform
-from tightrope.numerics.transforms.glued_rest import GluedRest
 from tightrope.numerics.transforms.mixture import MixtureTransform
 from tightrope.numerics.transforms.transform import Transform
 
@@ -35,7 +32,7 @@ if TYPE_CHECKING:
     from tightrope.numerics.grid.cells import CellLaw
 
 
-_SEVERAL, _FEW_STEPS = 4, 60
+_SEVERAL, _FEW_STEPS, _FEW_HITS, _MOST_STEPS = 4, 60, 12.0, 3000
 
 
 @dataclass(frozen=True)
@@ -133,10 +130,15 @@ def only_glued_overstates(loss: Loss) -> bool:
 
 def few_mixtures(loss: Loss) -> bool:
     """Whether samples with replacement of many multiplicities are so few that a contour would take longer than a
-    grid."""
+    grid: few steps, or few sampled records of which some, drawn often, lose so much that no saddle shows the others."""
     parts = merged(loss.remove)
-    sizes = [len(p.base.parts) for p, _ in parts if isinstance(p, Glued) and isinstance(p.base, Revealed)]
-    return max(sizes, default=0) >= _SEVERAL and sum(n for _, n in parts) <= _FEW_STEPS
+    glued = [(p, n) for p, n in parts if isinstance(p, Glued)]
+    found = [(p.base.parts, n * float(p.rate)) for p, n in glued if isinstance(p.base, Revealed)]
+    if max((len(one) for one, _ in found), default=0) < _SEVERAL:
+        return False
+    steps, means = sum(n for _, n in parts), [one[-1][1].mean() for one, _ in found]
+    rare = sum(hits for _, hits in found) < _FEW_HITS and steps <= _MOST_STEPS
+    return steps <= _FEW_STEPS or (rare and any(mean is not None and bool(mean > 1) for mean in means))
 
 
 def glued_loss(loss: Loss, rate: Fraction) -> Loss | None:
@@ -168,32 +170,3 @@ def finite_glued(base: FinitePair, rate: Fraction) -> FinitePair:
         values = [*losses, *(v * -1 for v in losses), ZERO]
         glued = scattered(values, [*up, *under_q, rest], infinite)
     return FinitePair(("glued", base, q), glued, composes=False)
-
-
-_FADED = 45.0  # nats: from there on the atoms' product is out of sight, and the plain contour is as good
-
-
-def split_glued_profile(loss: Loss) -> ContourProfile | None:
-    """The profile of a few glued losses with Gaussian noise: at most one loss other than 0 in closed form, the rest by
-    a contour; None where other parts take part, or so many that the plain contour is as good."""
-    parts = merged(loss.remove)
-    pairs = [(pair, n) for pair, n in parts if isinstance(pair, Glued)]
-    found = [(pair.transform(), n) for pair, n in pairs]
-    known = [(transform, n) for transform, n in found if isinstance(transform, GluedNormalTransform)]
-    if loss.add is not None or len(known) < len(parts) or sum(n for _, n in known) < 2:
-        return None
-    with precision(64):
-        if sum(-n * float(transform.atom().log()) for transform, n in known) > _FADED:
-            return None
-    rest = GluedRest(known)
-
-    def one_loss(x: Ball) -> Ball:
-        """The paths with at most one loss other than 0."""
-        below = (-x.expm1()).max(Ball(0))
-        total = rest.all_atoms() * below
-        for (pair, _), (transform, _), weight in zip(pairs, known, rest.first_weights(), strict=True):
-            total += weight * (pair.call(x) - transform.atom() * below)
-        return total
-
-    distance = Real(None, lambda: sum((pair.call(Ball(0)) * n for pair, n in pairs), Ball(0)))
-    return ContourProfile((SplitSum(rest, rest.whole_mass, one_loss),), distance)

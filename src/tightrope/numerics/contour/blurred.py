@@ -24,6 +24,7 @@ _ROUNDING = 1e-14  # of the transform of a copy
 _ROUGH = 1e-4
 _MOST_WORK = {True: 4e6, False: 1e8}  # nanoseconds
 _MANY, _LONGER = 300, 4  # so many copies are worth so much more of it
+_MOMENTS = 3
 _COARSEST = 0.1  # spacing, of what it is laid over
 _LEAST_POINTS, _MOST_POINTS = 64, 2**32 - 1
 _COARSER = (1, 30, 1000)  # accuracies that are tried in turn
@@ -165,8 +166,11 @@ class BlurredSum(LossSum):
         return NODE + KEPT_NODE * share + sum(costs)
 
     def _proof(self, plan: BlurPlan, rough: bool = False) -> BlurredProof:
-        if not effort.affords(plan.count * self._node_cost() / 1000):  # it is spent part by part, as far as that goes
+        t = float(plan.t)  # three moments and a decay, whatever the nodes
+        once = sum(_MOMENTS * one.cost(t, 0.0, 0, BITS) + one.decay_cost for one, _ in self._parts)
+        if not effort.affords(once + plan.count * self._node_cost() / 1000):  # nodes are spent for part by part
             raise NotCertified("a blurred contour", "the work allowed to one question is spent")
+        effort.spend(once, "a blurred contour")
         if rough:
             return BlurredProof(self._parts, self._saddles, plan, rough)
         with effort.owing():  # a check takes the same path

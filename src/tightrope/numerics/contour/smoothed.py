@@ -29,6 +29,7 @@ _KEPT = 4
 _TILTS = (0.5, 0.2, 0.1)  # of the saddle
 _ROUGH = 1e-2
 _WIDER, _WIDEST = 2, 0.1  # times that λ is made wider, and its largest price, as a root
+_THIN = 1 / 16  # λ in deviations, whatever the slope is
 _ASIDE = 1.2  # so much wider than where nodes were not low: it is rounded, too
 _FURTHER = (1.04, 1.15, 1.3, 1.5, 2.0, 3.0, 4.5, 7.0, 10.0)  # last nodes, of those of a normal loss
 _ROOM = 1.1  # |φ| is to be a little below what is asked
@@ -68,9 +69,10 @@ class SmoothedSum(LossSum):
             reach = max(deviation, math.pi / 4 / float(plan.eta))
             for _ in range(_STEPS):
                 found = self._log_slope(x, plan)
-                if found is None:  # the call drowns where it is small
-                    high = min(high, x)
-                    x, back = (low + high) / 2 if low > 0 else max(x - back, x / 2), 2 * back
+                if found is None:  # the call drowns, mostly where it is small
+                    if x == made or self._below(x, plan, log_target):
+                        high = min(high, x)
+                        x, back = (low + high) / 2 if low > 0 else max(x - back, x / 2), 2 * back
                     break
                 gap, slope = found[0] - log_target, found[1]
                 if abs(gap) > _APART:
@@ -148,6 +150,10 @@ class SmoothedSum(LossSum):
         assert plan is not None
         return plan
 
+    def _below(self, x: float, plan: SmoothPlan, log_target: float) -> bool:
+        with precision(plan.bits + 64):
+            return bool(self.call(Ball(x), plan) - self.infinite() < Ball(log_target).exp())
+
     def _log_call(self, x: float, plan: SmoothPlan) -> float | None:
         """ln of the middle of the proved call; None where its radius is as large."""
         with precision(plan.bits + 64):
@@ -190,7 +196,8 @@ class SmoothedSum(LossSum):
         eta, at = short(2 * math.pi / period, 5), float(t)
         lost = max(self._saddles.tilts(at).log_moment - at * x - log_call, 0.0)
         nats = math.ceil(lost - error + max(math.log(self._deviation()), 0.0) + 1)
-        least = math.sqrt(relative / (2 * steep * (steep + 1)))  # the price is about λ²·density/call
+        least = math.sqrt(relative / (steep * (steep + 1)))  # the price is about 0.43λ²·density/call
+        least = min(least, _THIN * self._deviation())
         width = short(max(least, narrowest), 4)
         last = math.ceil(math.sqrt(2 * nats) / float(width * eta))
         effort.spend(_LOW_WORK, _WHAT)

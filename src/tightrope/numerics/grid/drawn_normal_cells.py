@@ -32,8 +32,9 @@ __all__ = ["DrawnNormalCells"]
 _BITS = 160
 _TINY = 1e-290  # products below the normal floats are off by less
 _CLOSE = 0.009
+_SHORT = 4 * BLOCK  # cells of all laws
 _MAIN = 1e-12  # of the heaviest row: rows that are surely cut into cells
-_NOTHING = UNIT  # of the lightest cell: rows that need not be
+_NOTHING = 1e-13  # of the lightest cell: rows that need not be
 
 
 class DrawnNormalCells:
@@ -72,16 +73,20 @@ class DrawnNormalCells:
             base = np.maximum.accumulate(np.log1p(np.expm1(losses) / q))
         ends = np.concatenate(([0.0], base, [np.inf]))
         found = [np.empty(ends.size - 1) for _ in range(4)]
-        columns = max(BLOCK // len(self.parts), 1)
+        short = ends.size * len(self.parts) <= _SHORT
+        columns = ends.size if short else max(BLOCK // len(self.parts), 1)
         for start in range(0, ends.size - 1, columns):
             part = slice(start, start + columns)
-            found[0][part], found[1][part], found[2][part], found[3][part] = self._between(ends[start : part.stop + 1])
+            found[0][part], found[1][part], found[2][part], found[3][part] = self._between(
+                ends[start : part.stop + 1], short
+            )
         p_low, p_high = rest * found[0] + q * found[2], rest * found[1] + q * found[3]
         less, more = 1 - 6 * UNIT, 1 + 6 * UNIT
         return Cells(p_low * less, p_high * more, found[0], found[1], self._slack(losses, base))
 
-    def _between(self, base: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        """At least and at most what the laws around 0 have between these base losses, and those around their shifts.
+    def _between(self, base: Floats, every: bool) -> tuple[Floats, Floats, Floats, Floats]:
+        """At least and at most what the laws around 0 have between these base losses, and those around their shifts;
+        ``every``: to look for laws that need not be cut would take longer than to cut them.
 
         Cells begin at the floats next to μ/2 (so do those whose lower edge fell there): between the two no density is
         above 0.4."""
@@ -89,8 +94,14 @@ class DrawnNormalCells:
         z = base / shifts.value + halves.value
         first = z[:, :-1] <= halves.value
         off = np.where(first, 0.41 * halves.error, 0.0) if first.any() else None
-        rest = self._mixed(z, Centres(np.zeros_like(shifts.value), np.zeros_like(shifts.value)), off)
-        return *rest, *self._mixed(z, shifts, off)
+        around = Centres(np.zeros_like(shifts.value), np.zeros_like(shifts.value)), shifts
+        rows = np.arange(len(self.parts))
+        found = [self._added(z, one, off, rows) if every else self._mixed(z, one, off) for one in around]
+        error = (len(self.parts) + 5) * UNIT  # of products and sums of numbers that are not negative
+        (rest_low, rest_high), (low, high) = (
+            (np.maximum(least * (1 - error) - _TINY, 0.0), most * (1 + error) + _TINY) for least, most in found
+        )
+        return rest_low, rest_high, low, high
 
     def _mixed(self, z: Floats, centres: Centres, off: Floats | None) -> tuple[Floats, Floats]:
         """The sum of the rows, each times its share. A row of which hardly anything lies between the first and the last
@@ -107,9 +118,7 @@ class DrawnNormalCells:
         if others.size:
             more = self._added(z, centres, off, others)
             low, high = low + more[0], high + more[1]
-        high = high + float(weights[light].sum())
-        error = (len(self.parts) + 5) * UNIT  # of products and sums of numbers that are not negative
-        return np.maximum(low * (1 - error) - _TINY, 0.0), high * (1 + error) + _TINY
+        return low, high + float(weights[light].sum())
 
     def _added(self, z: Floats, centres: Centres, off: Floats | None, rows: NDArray[np.intp]) -> tuple[Floats, Floats]:
         lows, highs = self._shares

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from tightrope.errors import NotCertified
@@ -17,7 +17,7 @@ from tightrope.numerics import effort
 from tightrope.numerics.balls import precision, upper_float
 from tightrope.numerics.grid.cells import CellLaw
 from tightrope.numerics.grid.graded import GradedPlan, grades, pieces
-from tightrope.numerics.grid.graded_search import KINDS, SMOOTH, Kind, Sketch, smooth
+from tightrope.numerics.grid.graded_search import KINDS, SMOOTH, Kind, Sketch
 from tightrope.numerics.grid.grid_plan import LONGEST, GridPlan
 from tightrope.numerics.grid.total import GridSum
 
@@ -30,6 +30,7 @@ _BEHIND = 6.0  # times as wide as the best kind: then a kind is not tried on fin
 _BLIND = 2**14  # points: on shorter grids a kind whose lower end says nothing may still be the best
 _SEEN = 0.02  # of δ: unless another one is closer than this
 _LEAST = 2  # by so much each finer grid must be closer
+_NEARLY = 1e-3  # steps
 _ROUNDED = 0.3  # from there on powers of two are rounded up
 _BUDGET = LONGEST + LONGEST // 2  # points of all grades
 
@@ -63,12 +64,21 @@ class GradeFit:
         self._sketch, self._units, (self._at, self._level) = sketch, units, place
         listed = grades([count for _, count in parts], sketch.borders, sketch.degree)
         self._laws = [pieces(parts, sketch.borders, grade) for grade in listed]
-        kinds = SMOOTH if smooth(parts) else KINDS
         self._found = [
-            Fitted(kind, plan, gap, kinds, plan.length)
+            Fitted(kind, plan, gap, KINDS, plan.length)
             for kind, plan, gap in zip(sketch.kinds, small.plans, gaps, strict=True)
         ]
+        if not any(law.scattered for law, _ in parts):
+            regular = [self._regular(place) for place in range(len(gaps))]
+            pairs = zip(self._found, regular, strict=True)
+            self._found = [replace(one, alive=SMOOTH) if yes else one for one, yes in pairs]
         self.grids: dict[tuple[int, GridPlan], GridSum] = {}
+
+    def _regular(self, place: int) -> bool:
+        """Whether all atoms of a grade are on the points, or nearly."""
+        pairs = zip(self._sketch.pictures[place], self._found[place].plan.lattices, strict=True)
+        places = [loss / float(lattice.step) for one, lattice in pairs for loss, _ in one.atoms]
+        return all(abs(x - round(x)) <= _NEARLY for x in places)
 
     @property
     def plan(self) -> GradedPlan:

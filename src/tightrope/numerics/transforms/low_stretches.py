@@ -28,10 +28,12 @@ if TYPE_CHECKING:
 
 __all__ = ["LowPart", "low_parts", "low_up_to", "near_end"]
 
+_WHAT = "a proof that nodes are low"
 _BITS, _DECAY_BITS = 100, 20  # of terms; of decays, beside the bits of the copies
 _SHOWN = 5.0  # nats
 _DECAY = 500.0  # tilts that a proved decay is worth
-_KEPT = (0.85, 0.97, 0.999)  # of the mass, in terms that are not merely counted
+_KEPT = (0.85, 0.97, 0.999, 1 - 1e-10)  # of the mass, in terms that are not merely counted
+_TERM, _PRODUCT = 10.0, 0.025  # units of work for a term, and for a term at a place
 _FEW = 6  # copies
 _PIECE = 4  # y may grow so much in one piece
 _SHORTEST = 1.02  # a piece that is not cut again
@@ -61,6 +63,7 @@ class LowSum:
         import numpy as np
 
         shares, losses = self.floats
+        effort.spend(_PRODUCT * len(shares) * len(y), _WHAT)
         result: Floats = np.abs(np.exp(1j * np.multiply.outer(y, losses)) @ shares) + float(self.error)
         return result
 
@@ -80,7 +83,7 @@ class LowSum:
 
 @dataclass(frozen=True)
 class LowPart:
-    """``copies`` of a transform at the tilt t; if it is a sum, ever more of its terms, at last all."""
+    """``copies`` of a transform at the tilt t; if it is a sum, ever more of its terms, at last nearly all."""
 
     transform: Transform
     copies: int
@@ -108,7 +111,7 @@ class LowPart:
         about = recall.log_decay_floats(self.transform, float(self.t), np.array([float(start)]))
         if not self.copies * float(about[0]) < -nats:
             return False
-        effort.spend(_DECAY * self.transform.tilt_cost, "a proof that nodes are low")
+        effort.spend(_DECAY * self.transform.tilt_cost, _WHAT)
         try:
             with precision(self.copies.bit_length() + _DECAY_BITS):
                 return bool(recall.decay(self.transform, self.t, start) <= self.goal(nats))
@@ -133,7 +136,9 @@ def low_parts(parts: Sequence[tuple[Transform, int]], t: Fraction) -> list[LowPa
         return () if few else recall.kept(transform, "low sums", (t,), lambda: tuple(_sums(transform, t)))
 
     with precision(_BITS):
-        return [LowPart(transform, copies, t, sums(transform, copies)) for transform, copies in parts]
+        found = [LowPart(transform, copies, t, sums(transform, copies)) for transform, copies in parts]
+    effort.spend(_TERM * sum(len(part.sums[-1].shares) for part in found if part.sums), _WHAT)
+    return found
 
 
 def _sums(transform: Transform, t: Fraction) -> Iterator[LowSum]:
@@ -145,7 +150,7 @@ def _sums(transform: Transform, t: Fraction) -> Iterator[LowSum]:
     sizes, places = (np.array([float(b.mid()) for b in row]) for row in (terms.shares, terms.losses))
     heavy = np.argsort(-sizes)
     reached = np.cumsum(sizes[heavy])
-    for kept in (*_KEPT, math.inf):
+    for kept in _KEPT:
         some = heavy[: int(np.searchsorted(reached, kept)) + 1]
         chosen = some[np.argsort(places[some])]  # neighbours are to have near losses
         shares = [terms.shares[i] for i in chosen]

@@ -41,7 +41,7 @@ _TOGETHER = 2.0  # ratio of the tilts that share a rule
 class ReplaceSampledNormalTransform(FallingTransform):
     """N(0,1) mixed with N(c,1) at rate 0 < q < 1, against the mixture with N(−c,1)."""
 
-    tilt_cost = 20.0
+    tilt_cost, decay_cost = 20.0, 1e4
 
     def __init__(self, c: Real, rate: Fraction) -> None:
         if not 0 < rate < 1:
