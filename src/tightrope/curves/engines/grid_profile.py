@@ -161,11 +161,14 @@ class GridProfile(Profile):
         return self.directions[self._worse(goal)].estimated(goal)
 
     def _enclosed(self, low: float, high: float, delta: Fraction, witness: Witness) -> Bound:
-        """Both ends near the ends that floats found."""
+        """Both ends near the ends that floats found, and not beyond the largest loss."""
+        if not any(top.infinite for top in self.tops):
+            with precision(80):
+                high = min(high, upper_float(max(top.ball().upper() for top in self.tops)))
         upper = next((x for s in _STEPS if self.meets(Fraction(x := high * (1 + s)), delta, witness)), None)
         if upper is None:
             raise NotCertified("the exact profile", f"no grid proved an ε near {high:.6g}")
-        # near the largest loss of all floats may see no lower end, where one is near the upper
+        # just below the largest loss floats may see no lower end, where there is one near the upper
         below = (end * (1 - step) for end in (low, high) if end > 0 for step in _STEPS)
         return Bound(next((x for x in below if self.needs(Fraction(x), delta, witness)), 0.0), upper)
 

@@ -30,6 +30,7 @@ _MOST_INTEGRATED = 6  # different laws on one lattice; an integral over more wou
 _JOINT = 30_000  # atoms of all parts together that are listed at once
 _LISTED = 120_000  # atoms of one part
 _OUTER = {True: 20_000, False: 64}  # atoms beside a table, beside an integral
+_LISTING = 0.002  # milliseconds for an atom
 _FULL_GRID = 2**15
 _GRID_BITS = 40  # a grid's gap is far wider than this: more would be wasted
 _ATOM, _POINT, _LOOK_UP, _GRIDDED = 3.0, 8.0, 9.0, 3e5  # units of work: an atom listed, a lattice step, a value, a grid
@@ -139,8 +140,8 @@ class SumPlan:
         self._alone = inner is None or (self._listed and self.size <= _JOINT)
         beside = self.size // inner.size if inner else 1
         self.patience = 0.0 if self._alone else beside * (0.02 if self._listed else _integral_time(inner))
-        if self._listed and isinstance(inner, Lattice):
-            self.patience += 0.01 * inner.size  # to multiply it out, once
+        if self._listed and inner is not None:  # to multiply it out, or to list it, once
+            self.patience += (0.01 if isinstance(inner, Lattice) else _LISTING) * inner.size
         self.needs_grid = not self._alone and not (
             beside <= _OUTER[self._listed] and (self._listed or _integrable(inner))
         )
