@@ -84,6 +84,10 @@ def test_a_part_that_never_fades_has_no_flat_contour():
         flat_profile(fact(tr.RandomizedResponse(epsilon=1) * 50, Loss).curve).epsilon(MILLIONTH)
     mixed = tr.RandomizedResponse(epsilon=1) * 5 + tr.Laplace(scale=2).poisson("0.1") * 50  # two directions
     assert flat_profile(fact(mixed, Loss).curve) is None
+    wide = tr.DiscreteGaussian(5000).without_replacement(1, 10) * 100  # no transform reaches that
+    assert flat_profile(fact(wide, Loss).curve) is None
+    unequal = tr.Exponential(1).without_replacement(1, 3) * 40  # or has one
+    assert flat_profile(fact(unequal, Loss).curve) is None
 
 
 def test_nothing_leaks_without_a_cut():

@@ -94,7 +94,8 @@ def test_what_decays_is_low_for_good():
     normal = low_parts([(NormalTransform(Real(F(1, 100))), 100), (three_losses(), 3)], TILT)
     assert low_up_to(normal, F(10), F(10) ** 9, 49.0) == F(10) ** 9
     assert low_up_to(normal, F(10), F(10) ** 9, 51.0) < 20
-    assert normal[0].logs(np.array([10.0]))[0] == pytest.approx(-50, abs=1e-6)
+    assert normal[0].log_decay(10.0) == pytest.approx(-50, abs=1e-6)
+    assert normal[0].logs(np.array([10.0]))[0] == 0.0
     glued = low_parts([(GluedNormalTransform(Real(F(1, 2)), F(1, 20)), 3000)], TILT)
     assert low_up_to(glued, F(60), F(10) ** 6, 30.0) == F(10) ** 6
 

@@ -18,7 +18,7 @@ from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.contour.integral import ContourSum
 from tightrope.numerics.contour.smoothed import SmoothedSum, SmoothPlan
-from tightrope.numerics.contour.smoothed_proof import SmoothedProof
+from tightrope.numerics.contour.smoothed_proof import NotLow, SmoothedProof
 from tightrope.numerics.real import Real
 from tightrope.numerics.sums.finite import scattered
 from tightrope.numerics.transforms.closed import NormalTransform
@@ -274,6 +274,20 @@ def test_some_more_nodes_are_taken_where_few_are_not_low(total, monkeypatch):
     assert plan.count < fewer.plan(x, math.log(1e-6), slope, 1e-7).count < 1.3 * plan.count
 
 
+def test_a_lattice_is_left_to_others(monkeypatch):
+    loss = F(1, 30)
+    law = scattered([Real(F(0)), Real(loss), Real(-loss)], [Real(F(1, 2)), Real(F(3, 10)), Real(F(1, 5))], Real(F(0)))
+    lattice = SmoothedSum([(FiniteTransform(law), 4000)])
+    with pytest.raises(NotLow) as caught:  # any λ that ends before its first return would cost too much
+        lattice.plan(22.0, math.log(1e-6), -20.0, 1e-9)
+    assert 50 < caught.value.reached < 2 * math.pi * 30
+    seen = iter([(math.log(1e-4), -0.5)])
+    monkeypatch.setattr(lattice, "_log_slope", lambda *_: next(seen, None))
+    monkeypatch.setattr(lattice, "_proved", lambda *_: SmoothPlan(F(1), F(1, 4), 80, 64, F(1, 2), 80, 60))
+    with pytest.raises(NotCertified, match="no search"):
+        lattice.root(math.log(1e-6))
+
+
 @pytest.fixture(scope="module")
 def drawn():
     return tr.DiscreteGaussian("5.58").with_replacement(25, 11_977) * 75_698
@@ -306,9 +320,17 @@ def test_profiles_share_their_contours(drawn):
     assert profile.prove(near, found).overlaps(profile.prove(near, witness))
 
 
-def test_ends_and_losses_that_are_not_symmetric(drawn):
+def test_ends_and_losses_that_are_not_symmetric(drawn, monkeypatch):
     assert smoothed_profile(fact(tr.DiscreteGaussian(2).poisson(0.01) * 100, Loss).curve) is None
     profile = smoothed_profile(cut_draws(fact(drawn, Loss).curve, 30))
     assert profile.epsilon(F(1, 10**30))[0].upper == math.inf  # less than what was left out
     with pytest.raises(NotCertified, match="smoothed contour"):
         profile.epsilon(F(999, 1000))
+    monkeypatch.setattr(profile.total, "root", lambda _: (-1.0, -1.0))
+    with pytest.raises(NotCertified, match="too close to 0"):
+        profile.epsilon(F(1, 1000))
+    assert profile.estimate(F(1, 1000)) == 0.0
+    monkeypatch.undo()
+    monkeypatch.setattr(type(profile), "meets", lambda *_: False)
+    with pytest.raises(NotCertified, match="no contour proved"):
+        profile.epsilon(F(1, 1000))

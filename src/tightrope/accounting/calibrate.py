@@ -14,7 +14,10 @@ from tightrope.accounting.solve import epsilon_estimate, least_epsilon
 from tightrope.accounting.text import parse
 from tightrope.errors import BadParameter, BadText
 from tightrope.mechanisms.base import Mechanism, truth_value
+from tightrope.numerics.effort import allowed
 from tightrope.numerics.exact import Number, near, nonnegative, probability, shortest
+
+_WORK = 2.3e6  # units of work, for all trials together
 
 Rough = Callable[[Mechanism], float | None]
 Question = tuple[Callable[[Mechanism], Claim], Rough, Rough, Fraction]
@@ -62,14 +65,11 @@ def calibrate(
     trials = Trials(make, *_target(epsilon, delta, rho, mu))
     repeats = isinstance(mechanism, str) and "* ?" in mechanism.replace("*?", "* ?")
     trials.whole = integer or repeats
-    good, bad = boundary(trials)
-    return Calibration(
-        int(good) if trials.whole else near(good),
-        good,
-        trials.claim(good),
-        0.0 if bad is None else near(abs(good - bad) / good),
-        None if bad is None else trials.claim(bad),
-    )
+    with allowed(_WORK):
+        good, bad = boundary(trials)
+        claims = trials.claim(good), None if bad is None else trials.claim(bad)
+    slack = 0.0 if bad is None else near(abs(good - bad) / good)
+    return Calibration(int(good) if trials.whole else near(good), good, claims[0], slack, claims[1])
 
 
 def steps(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from tightrope.accounting.calibrate_trials import Trials
+from tightrope.accounting.calibrate_trials import LARGEST, Trials
 from tightrope.errors import NotCertified
 from tightrope.numerics.exact import exact, near
 
@@ -21,7 +21,17 @@ _STARTS = tuple(10.0 ** (sign * k) for k in (0, 1, 2, 3, 5, 8, 15, 30, 100, 300)
 
 def boundary(trials: Trials) -> Sides:
     """The boundary value on the side that meets the target, and the value certified to miss it; None if the
-    parameter ends first."""
+    parameter ends first. Where the work is spent before they are close, the closest two that are certified."""
+    try:
+        return _boundary(trials)
+    except NotCertified:
+        known = trials.certified()
+        if known is None:
+            raise
+        return known
+
+
+def _boundary(trials: Trials) -> Sides:
     good, bad = _first_bracket(trials)
     for share in _SHARES:
         if bad is None:
@@ -41,7 +51,10 @@ def _certified(trials: Trials, good: Fraction, bad: Fraction, share: float) -> b
     """Whether both sides are. Where a certified cost shows the estimates to be off, they are corrected first."""
     if not trials.certified_near(good, _NEARBY):
         before = trials.height(good)
-        trials.upper(good)
+        if trials.certified_near(good, math.inf):
+            trials.upper(good)
+        else:
+            trials.claim(good)  # most estimates are right the first time
         if abs(trials.height(good) - before) > _FAR * share:
             return False
     return trials.meets(good) and not trials.meets(bad)
@@ -64,6 +77,8 @@ def _first_bracket(trials: Trials) -> Sides:
     try:
         return _bracket(trials)
     except NotCertified:
+        if trials.confirmed():
+            raise
         trials.distrust()
         return _bracket(trials)
 
@@ -113,7 +128,7 @@ def _unseen(trials: Trials, x: Fraction, seen: dict[Fraction, float], sign: int)
     """Of whole numbers, one that is further than all that were seen."""
     if not trials.whole:
         return x
-    return max(x, max(seen) + 1) if sign > 0 else min(x, min(seen) - 1)
+    return max(x, min(max(seen) + 1, LARGEST)) if sign > 0 else min(x, min(seen) - 1)
 
 
 def _at_an_end(trials: Trials, seen: dict[Fraction, float], ends: dict[int, Fraction]) -> Sides:

@@ -9,11 +9,15 @@ from fractions import Fraction
 from tightrope.accounting.claim import Claim
 from tightrope.errors import BadParameter, NotCertified
 from tightrope.mechanisms.base import Mechanism
+from tightrope.numerics.effort import affords, allowed, left
 from tightrope.numerics.exact import exact, near
 
 Maker = Callable[[Fraction], Mechanism]
+LARGEST = Fraction(10**17)  # of whole numbers
 _MOST = 150  # trials of one calibration: a user's function may be anything
 _APART = 1e-5  # relatively: costs that are closer say nothing about a slope
+_SHARE, _ROUGH, _LITTLE = 0.6, 0.3, 5e4  # of the work left, for a claim and for an estimate; what is too little for any
+_ABOUT = 0.1  # relatively: by so much estimates that lead somewhere may be off
 _STRAIGHT = 2e-8  # product of distances: a line is off by about this times the curvature
 
 
@@ -42,6 +46,12 @@ class Trials:
         self._spent += 1
         if self._spent > _MOST:
             raise NotCertified("the calibrated value", f"{_MOST} trials did not close in on it")
+        if not affords(_LITTLE):
+            raise NotCertified("the calibrated value", f"after {self._spent} trials its work is spent{self._tried()}")
+
+    def _tried(self) -> str:
+        known = sorted((near(x), upper) for x, upper in self._uppers.items())
+        return "".join(f"; {x:.6g} costs at most {upper:.6g}" for x, upper in (*known[:1], *known[1:][-1:]))
 
     def _mechanism(self, x: Fraction) -> Mechanism | None:
         if x not in self._made:
@@ -68,14 +78,17 @@ class Trials:
     def claim(self, x: Fraction) -> Claim:
         """The certified cost at x, which must be accepted."""
         if x not in self._claims:
-            self._claims[x] = self._question(self._known(x))
+            mechanism = self._known(x)
+            with allowed(_SHARE * left()):
+                self._claims[x] = self._question(mechanism)
             self._uppers[x] = self._claims[x].upper
         return self._claims[x]
 
     def upper(self, x: Fraction) -> float:
         """The upper end of that."""
         if x not in self._uppers:
-            quick = None if self._distrusted else self._quick(self._known(x))
+            with allowed(_SHARE * left()):
+                quick = None if self._distrusted else self._quick(self._known(x))
             self._uppers[x] = self.claim(x).upper if quick is None else quick
         return self._uppers[x]
 
@@ -84,7 +97,9 @@ class Trials:
         if x not in self._costs:
             rough = self._continued(x) if self._estimates else None
             if rough is None and not self._distrusted:
-                rough = self._rough(self._known(x))
+                mechanism = self._known(x)
+                with allowed(_ROUGH * left()):
+                    rough = self._rough(mechanism)
                 if rough is not None and 0 < rough < math.inf:
                     self._estimates.append((math.log(x), math.log(rough)))
                 else:
@@ -110,6 +125,17 @@ class Trials:
         """Whether the nearest other value seen is certified to cost no more."""
         others = [y for y in {**self._costs, **self._uppers} if y != x]
         return not others or self.upper(min(others, key=lambda y: abs(y - x))) <= self.upper(x)
+
+    def confirmed(self) -> bool:
+        """Whether certified costs of the two values seen that are nearest to the target are about as estimated."""
+        nearest = sorted(self._costs, key=lambda x: abs(self._log_ratio(self._costs[x])))[:2]
+        return all(abs(self.claim(x).upper - self._costs[x]) <= _ABOUT * self._costs[x] for x in nearest)
+
+    def certified(self) -> tuple[Fraction, Fraction] | None:
+        """The closest two values of which claims tell that one meets the target and one does not."""
+        good = [x for x in self._claims if self.meets(x)]
+        pairs = [(g, b) for g in good for b in self._claims if b not in good]
+        return min(pairs, key=lambda pair: abs(math.log(pair[0] / pair[1])), default=None)
 
     def distrust(self) -> None:
         """From now on every cost is that of a claim."""
@@ -167,5 +193,5 @@ class Trials:
     def number(self, x: float) -> Fraction:
         """A value near x that is short to write, whole if it must be."""
         if self.whole:
-            return Fraction(max(round(min(x, 1e17)), 1))
+            return Fraction(max(round(min(x, float(LARGEST))), 1))
         return exact("x", f"{min(max(x, 1e-300), 1e300):.12g}")

@@ -28,7 +28,7 @@ from tightrope.numerics.exact import near
 from tightrope.numerics.grid.graded import GradedPlan
 from tightrope.numerics.grid.graded_direction import GradedDirection
 from tightrope.numerics.grid.grid_plan import GridPlan
-from tightrope.numerics.grid.search import SMALL, GridDirection
+from tightrope.numerics.grid.search import SMALL, GridDirection, log_float
 from tightrope.numerics.real import Real, largest, total
 
 _STEPS = tuple(10.0**k for k in range(-11, -3))  # relative distances at which an end is proved
@@ -154,6 +154,11 @@ class GridProfile(Profile):
         witness = self._witness(found.upper, worse, found.plan, Fraction(found.upper))
         with effort.owing():  # the grids are made: little is left to do, and all would be lost without it
             return self._enclosed(found.lower, found.upper, delta, witness), witness
+
+    def rough_level(self, epsilon: float) -> float:
+        """At least ln δ, by small grids."""
+        plans = [(one, one.planned(epsilon, fine=False)) for one in self.directions]
+        return max(log_float(one.grid(plan).upper(epsilon)) for one, plan in plans)
 
     def estimate(self, delta: Fraction) -> float:
         """About ε, from small grids."""

@@ -17,12 +17,12 @@ from tightrope.curves.engines.contour_profile import transforms
 from tightrope.curves.engines.flat_profile import flat_profile
 from tightrope.curves.engines.grid_profile import grid_profile
 from tightrope.curves.engines.smoothed_profile import SmoothedProfile
-from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss
 from tightrope.curves.pair import Pair
 from tightrope.curves.profile import Profile, Witness
-from tightrope.curves.sampled.draws import MOST_BITS, DrawsPair, drawn_pairs, spread, with_counts
-from tightrope.curves.sampled.glued import Glued, few_mixtures
+from tightrope.curves.sampled.draws import MOST_BITS, DrawsPair, drawn_pairs, with_counts
+from tightrope.curves.sampled.glued import few_mixtures
+from tightrope.curves.sampled.multiplicities import doubled, kept_at, sound
 from tightrope.curves.shared_proofs import shared_deltas, shared_epsilons
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort
@@ -40,13 +40,13 @@ _BEYOND = (24, 12)  # bits by which what is left out is below the value asked fo
 _FLAT = "flat"
 _WIDE, _MANY = (1e-6, 1e-9), 20.0  # relatively: then the other way is tried, too; sampled records that ask for more
 _RARELY, _SELDOM, _OFTEN = 1.0, 2.0, 150.0  # sampled records on average
+_FEW_HITS = 12.0  # so many leave a contour no chance beside a grid
 _ROUGH_BITS = 60
-_CHANGE = 2.0**-24  # of E[e^{tL}], by all multiplicities that are not kept
 _DEEPEST = 300.0  # nats: points with a smaller δ are asked alone
-_MOST_KEPT, _ALL = 300, 16
 _GRIDDED = 3000  # copies
 _SHARE, _LEAST = 0.7, 1.5e5  # of the work that is allowed, for the first of two ways; and at least for the second
 _SPARE = 4  # bits: Chernoff's bound is above δ
+_LOOKS, _FAR_ABOVE = 3, 6.0  # small grids that say how far; nats
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,13 +78,13 @@ class DrawsProfile(Profile):
 
     def _rough(self, bits: int) -> Loss:
         """Powers of two only."""
-        counts = {pair: _doubled(pair.kept(bits)) for pair in drawn_pairs(self.loss)}
+        counts = {pair: doubled(pair.kept(bits)) for pair in drawn_pairs(self.loss)}
         return with_counts(self.loss, counts)
 
     def _counts(self, bits: int, t: float | None) -> Counts:
         """The multiplicities that matter at the tilt t."""
         copies = {pair: n for pair, n in self.loss.remove if isinstance(pair, DrawsPair)}
-        return tuple(_kept(pair, copies[pair], min(bits, 4 * MOST_BITS), t) for pair in drawn_pairs(self.loss))
+        return tuple(kept_at(pair, copies[pair], min(bits, 4 * MOST_BITS), t) for pair in drawn_pairs(self.loss))
 
     def _tilt(self, epsilon: Fraction) -> tuple[float, float] | None:
         """About ln δ, and the tilt there."""
@@ -117,19 +117,19 @@ class DrawsProfile(Profile):
         be flat, and where they are rarely sampled, none is short. ``level``: about ln δ."""
         if self._hits() < _RARELY:
             return (False,)
-        if few_mixtures(self._cut(counts)):
+        if self._hits(0.0) < _FEW_HITS and few_mixtures(self._cut(counts)):
             return (False, True)
         flat = self.flat(counts)
         first = flat.suits(level) if isinstance(flat, SmoothedProfile) else _SELDOM <= self._drawn() <= _OFTEN
         return (True, False) if first else (False, True)
 
-    def _hits(self) -> float:
-        """How many records are sampled on average."""
-        return sum(n * _rate(pair) for pair, n in self.loss.remove)
+    def _hits(self, whole: float = 1.0) -> float:
+        """How many records are sampled on average; ``whole``: of the data as a whole."""
+        return sum(n * _rate(pair, whole) for pair, n in self.loss.remove)
 
     def _drawn(self) -> float:
         """How many of them with replacement."""
-        return sum(n * _rate(pair) for pair, n in self.loss.remove if isinstance(pair, DrawsPair))
+        return sum(n * _rate(pair, 1.0) for pair, n in self.loss.remove if isinstance(pair, DrawsPair))
 
     def _either(self, counts: Counts, level: float) -> Profile:
         """By a flat contour where one is short, else as any product."""
@@ -186,13 +186,29 @@ class DrawsProfile(Profile):
         """About ln δ, and what to keep."""
         found = self._tilt(epsilon)
         level, t = found if found is not None else (-_ROUGH_BITS * math.log(2), None)
-        return level, self._tries(_bits(level) + self._copies().bit_length() + _SPARE, t)
+        tries = self._tries(_bits(level) + self._copies().bit_length() + _SPARE, t)
+        for _ in range(_LOOKS):  # Chernoff's bound may be far above the δ of rare events
+            seen = self._seen(epsilon, tries[0]) if tries and self._hits() < _MANY else None
+            if seen is None or seen > level - _FAR_ABOVE:
+                break
+            level, tries = seen, self._tries(_bits(seen) + self._copies().bit_length() + _SPARE, t) or tries
+        return level, tries
+
+    def _seen(self, epsilon: Fraction, counts: Counts) -> float | None:
+        """ln of what a small grid says of δ, at most; None where there is none."""
+        grid = grid_profile(self._cut(counts)) if self._copies() <= _GRIDDED and epsilon >= 0 else None
+        if grid is None:
+            return None
+        try:
+            return grid.rough_level(near(epsilon))
+        except NotCertified:
+            return None
 
     def prove(self, epsilon: Fraction, witness: Witness) -> Ball:
         """The proof of the product that was cut."""
         counts = tuple(tuple(int(j) for j in one) for one in witness["cut"])
         pairs = drawn_pairs(self.loss)
-        if len(counts) != len(pairs) or not all(_sound(pair, one) for pair, one in zip(pairs, counts, strict=False)):
+        if len(counts) != len(pairs) or not all(sound(pair, one) for pair, one in zip(pairs, counts, strict=False)):
             raise NotCertified("a sample with replacement", f"it cannot be cut at {witness['cut']}")
         profile = self.flat(counts) if witness.get("way") == _FLAT else self.at(counts)
         if profile is None:
@@ -250,45 +266,11 @@ def _level(delta: Fraction) -> float:
     return math.log(delta.numerator) - math.log(delta.denominator)
 
 
-def _rate(pair: Pair) -> float:
-    """How often a record is sampled."""
-    return float(pair.rate()) if isinstance(pair, DrawsPair) else float(getattr(pair, "rate", 1))
+def _rate(pair: Pair, whole: float) -> float:
+    """How often a record is sampled, where that is known."""
+    return float(pair.rate()) if isinstance(pair, DrawsPair) else float(getattr(pair, "rate", whole))
 
 
 def _bits(level: float) -> int:
     """−log₂ of e^level, rounded up."""
     return math.ceil(min(max(-level / math.log(2), 0.0), 4.0 * MOST_BITS))
-
-
-def _doubled(last: int) -> tuple[int, ...]:
-    return (*(2**i for i in range((last - 1).bit_length())), last)
-
-
-def _sound(pair: DrawsPair, counts: tuple[int, ...]) -> bool:
-    rising = all(a < b for a, b in zip((0, *counts), counts, strict=False))
-    return 0 < len(counts) <= _MOST_KEPT and rising and counts[-1] <= pair.size
-
-
-def _kept(pair: DrawsPair, copies: int, bits: int, t: float | None) -> tuple[int, ...]:
-    """From the largest multiplicity down, those of which a change to the one above would be seen."""
-    if t is None or isinstance(pair.groups(1), FinitePair):
-        return spread(pair, bits)
-    last, rate = pair.kept(bits), pair.rate()
-    if last <= _ALL and copies * rate < _MANY:  # then the saddle is often that of rare multiplicities
-        return tuple(range(1, last + 1))
-    moments = []
-    for j in range(1, last + 1):
-        transform = Glued(pair.groups(j), rate).transform()
-        if transform is None:
-            return spread(pair, bits)
-        moments.append(math.exp(min(float(transform.log_floats([t])[0]), 700.0)))
-    with precision(64):
-        shares = [float((pair.weight(j) / rate.numerator * rate.denominator).mid()) for j in range(1, last + 1)]
-    found, left = [last], _CHANGE / copies
-    for j in range(last - 1, 0, -1):
-        change = shares[j - 1] * (moments[found[-1] - 1] - moments[j - 1])
-        if change <= left:
-            left -= change
-        else:
-            found.append(j)
-    return tuple(found[::-1])

@@ -66,7 +66,7 @@ class SmoothedSum(LossSum):
         back = deviation / 4
         for _ in range(_PLANS):
             plan, made = self._proved(x, log_target, -slope, _ROUGH), x
-            reach = max(deviation, math.pi / 4 / float(plan.eta))
+            reach = max(deviation, math.pi / float(plan.eta))
             for _ in range(_STEPS):
                 found = self._log_slope(x, plan)
                 if found is None:  # the call drowns, mostly where it is small
@@ -77,7 +77,7 @@ class SmoothedSum(LossSum):
                 gap, slope = found[0] - log_target, found[1]
                 if abs(gap) > _APART:
                     low, high = (max(low, x), high) if gap > 0 else (low, min(high, x))
-                following = min(x - gap / slope, made + 4 * reach)
+                following = min(x - gap / slope, made + reach)
                 x = following if low < following < high else (low + min(high, 2 * x)) / 2
                 if abs(gap) < _CLOSE:
                     return x, slope
@@ -233,10 +233,13 @@ class SmoothedSum(LossSum):
         """Whether nodes seem low right after y."""
         import numpy as np
 
+        if any(part.log_decay(float(y)) < -_ROOM * nats for part in parts):
+            return True
         with precision(80):
             near = near_end(parts, y, 4 * y, nats)
         places = np.geomspace(float(near), 4 * float(near), _PLACES)
-        return bool((np.min([part.logs(places) for part in parts], axis=0) < -_ROOM * nats).all())
+        low = np.zeros(_PLACES, dtype=np.bool_)
+        return any(bool((low := low | (part.logs(places) < -_ROOM * nats)).all()) for part in parts)
 
     def _kept(self, plan: SmoothPlan) -> SmoothedProof:
         """The proof of a plan, one of the last few."""

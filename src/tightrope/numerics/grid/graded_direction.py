@@ -93,7 +93,7 @@ class GradedDirection(GridDirection):
         if not (fine and graded):
             return self.one_grid(epsilon, fine)
         found = self.one_grid(epsilon, fine=False)
-        if self._gap(found, epsilon) * (SMALL / self.longest(found)) ** 2 <= GOAL:
+        if self._gap(found, epsilon) * (SMALL / self.longest(found)) ** 2 <= ENOUGH:
             found = self.one_grid(epsilon)
             if self._gap(found, epsilon) <= ENOUGH:
                 return found

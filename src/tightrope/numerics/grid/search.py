@@ -31,13 +31,13 @@ _SETTLED = 0.02
 _EVALUATIONS = 60
 _TINY = 1e-7
 _LARGEST = 1e6  # ε: no loss of a grid is above 600
-_KEPT = 2  # grids that are remembered
+_KEPT = 4  # grids that are remembered: two small ones beside two that may be the answer
 _HOPELESS = 10.0  # nats above Chernoff's bound, or a coarser grid's: all that is seen is rounding
 _SUMS, _CELLS, _START = 0.45, 0.42, 3000  # units of work for a point, a cell of a normal law, its first cells in points
 _FIRST = 1500  # units of work for any grid
 _SPARE = 4  # small grids
 _RUNGS = 0.2  # units of work for a point of a rung
-_LIGHT = 1.3  # the cells of so many normal laws take half a second
+_LIGHT = 2.6  # the cells of so many normal laws take half a second
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from tightrope.errors import NotCertified
@@ -30,7 +31,6 @@ __all__ = ["LowPart", "low_parts", "low_up_to", "near_end"]
 
 _WHAT = "a proof that nodes are low"
 _BITS, _DECAY_BITS = 100, 20  # of terms; of decays, beside the bits of the copies
-_SHOWN = 5.0  # nats
 _DECAY = 500.0  # tilts that a proved decay is worth
 _KEPT = (0.85, 0.97, 0.999, 1 - 1e-10)  # of the mass, in terms that are not merely counted
 _TERM, _PRODUCT = 10.0, 0.025  # units of work for a term, and for a term at a place
@@ -83,22 +83,37 @@ class LowSum:
 
 @dataclass(frozen=True)
 class LowPart:
-    """``copies`` of a transform at the tilt t; if it is a sum, ever more of its terms, at last nearly all."""
+    """``copies`` of a transform at the tilt t."""
 
     transform: Transform
     copies: int
     t: Fraction
-    sums: tuple[LowSum, ...]
+
+    @cached_property
+    def sums(self) -> tuple[LowSum, ...]:
+        """If it is a sum, ever more of its terms, at last nearly all; nothing for few copies, which are never low."""
+        if self.copies < _FEW:
+            return ()
+        transform, t = self.transform, self.t
+        with precision(_BITS):
+            found = recall.kept(transform, "low sums", (t,), lambda: tuple(_sums(transform, t)))
+        effort.spend(_TERM * len(found[-1].shares) if found else 0.0, _WHAT)
+        return found
 
     def logs(self, y: Floats) -> Floats:
-        """About a bound of copies·ln|φ| at y that rise; 0 for a decay that does not show at the last."""
+        """About a bound of copies·ln|φ|; 0 if it is no sum."""
         import numpy as np
 
         if not self.sums:
-            last = self.copies * float(recall.log_decay_floats(self.transform, float(self.t), y[-1:])[0])
-            return self.copies * self.transform.log_decay_floats(float(self.t), y) if last < -_SHOWN else 0.0 * y
+            return 0.0 * y
         result: Floats = self.copies * np.log(np.maximum(self.sums[-1].sizes(y), 1e-300))
         return result
+
+    def log_decay(self, y: float) -> float:
+        """About copies·ln of the decay."""
+        import numpy as np
+
+        return self.copies * float(recall.log_decay_floats(self.transform, float(self.t), np.array([y]))[0])
 
     def goal(self, nats: float) -> Ball:
         """What |φ| must not exceed."""
@@ -106,10 +121,7 @@ class LowPart:
 
     def decays(self, start: Fraction, nats: float) -> bool:
         """Whether it is low from ``start`` on."""
-        import numpy as np
-
-        about = recall.log_decay_floats(self.transform, float(self.t), np.array([float(start)]))
-        if not self.copies * float(about[0]) < -nats:
+        if not self.log_decay(float(start)) < -nats:
             return False
         effort.spend(_DECAY * self.transform.tilt_cost, _WHAT)
         try:
@@ -129,16 +141,8 @@ class LowPart:
 
 
 def low_parts(parts: Sequence[tuple[Transform, int]], t: Fraction) -> list[LowPart]:
-    """The parts at a tilt; of few copies no sums are made, as they are never low by themselves."""
-
-    def sums(transform: Transform, copies: int) -> tuple[LowSum, ...]:
-        few = copies < _FEW
-        return () if few else recall.kept(transform, "low sums", (t,), lambda: tuple(_sums(transform, t)))
-
-    with precision(_BITS):
-        found = [LowPart(transform, copies, t, sums(transform, copies)) for transform, copies in parts]
-    effort.spend(_TERM * sum(len(part.sums[-1].shares) for part in found if part.sums), _WHAT)
-    return found
+    """The parts at a tilt, the most copies first: mostly they are enough, and the others need not be looked at."""
+    return [LowPart(transform, copies, t) for transform, copies in sorted(parts, key=lambda part: -part[1])]
 
 
 def _sums(transform: Transform, t: Fraction) -> Iterator[LowSum]:
@@ -179,18 +183,18 @@ def _terms(transform: Transform, t: Fraction) -> tuple[LossTerms | None, Fractio
 def low_up_to(parts: Sequence[LowPart], first: Fraction, end: Fraction, nats: float) -> Fraction:
     """Up to which y, at most ``end``, Π|φ|^copies ≤ e^{−nats}·y/first is proved from ``first`` on. No φ exceeds 1."""
     with precision(_BITS):
-        start, cuts, order = near_end(parts, first, end, nats), [end], [one for part in parts for one in part.sums]
-        copies = {id(one): part for part in parts for one in part.sums}
+        if any(part.decays(first, nats) for part in parts):
+            return end
+        start, cuts, last = near_end(parts, first, end, nats), [end], None
         for _ in range(_MOST_PIECES):
             needed = nats - math.log(max(float(start / first), 1.0)) + _TINY
             if start >= end or any(part.decays(start, needed) for part in parts):
                 return end
             stop = min(cuts[-1], _PIECE * start)
-            found = next((one for one in order if one.low(start, stop, copies[id(one)].goal(needed))), None)
+            trials = chain([] if last is None else [last], ((part, one) for part in parts for one in part.sums))
+            found = next((trial for trial in trials if trial[1].low(start, stop, trial[0].goal(needed))), None)
             if found is not None:
-                order.remove(found)  # the next piece is likely to be like this one
-                order.insert(0, found)
-                start = stop
+                start, last = stop, found  # the next piece is likely to be like this one
                 cuts = [cut for cut in cuts if cut > start]
             elif float(stop / start) > _SHORTEST:
                 cuts.append(short(math.sqrt(float(start) * float(stop)), 20))
@@ -200,13 +204,13 @@ def low_up_to(parts: Sequence[LowPart], first: Fraction, end: Fraction, nats: fl
 
 
 def near_end(parts: Sequence[LowPart], start: Fraction, end: Fraction, nats: float) -> Fraction:
-    """Up to which y the product is low by the moments of its parts: of those that reach furthest."""
+    """Up to which y the product is low by the moments of its parts, of as many as are needed."""
     with precision(_BITS):
-        found, total = sorted((part.near(start) for part in parts), key=lambda one: -one[1]), Ball(0)
-        for log, reach in found:
-            if reach <= start:
-                break
-            total += log
+        total, reached = Ball(0), end
+        for part in parts:
+            log, reach = part.near(start)
+            if reach > start:
+                total, reached = total + log, min(reached, reach)
             if total <= -nats:
-                return max(min(short(float(reach), 20), end), start)
+                return max(min(short(float(reached), 20), end), start)
         return start
