@@ -257,3 +257,15 @@ def test_extremes_give_wide_balls_or_refuse() -> None:
                     continue
                 assert value.is_finite()
                 assert value >= 0 or value.contains(0)
+
+
+@pytest.mark.parametrize("off", [0.0, 1e-6, 0.05, 0.2])
+def test_a_root_is_polished_from_afar(off: float) -> None:
+    """ln of the call falls by 1.4 from x = 6.1877 on to 6.3877, so floats may be rather wrong."""
+    total = ContourSum([(SampledNormalTransform(real(F(1)), F(1, 100), False), 10_000)])
+    root = total.root(math.log(1e-5))
+    plan = total.plan(root)
+    found = total.polished(root + off, math.log(1e-5), plan)
+    assert abs(found - root) < 1e-9
+    value = total.call(Ball(found), plan)
+    assert abs(float(value.mid()) / 1e-5 - 1) < 1e-9

@@ -6,13 +6,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ComplexBall, ball, precision
 from tightrope.numerics.contour import blurred_proof
 from tightrope.numerics.contour.blurred import BlurredSum
-from tightrope.numerics.real import real
+from tightrope.numerics.real import ZERO, real
+from tightrope.numerics.sums.finite import FiniteLaw
 from tightrope.numerics.transforms import fine_powers as module
 from tightrope.numerics.transforms.closed import LaplaceTransform
 from tightrope.numerics.transforms.fine_powers import fine_powers
+from tightrope.numerics.transforms.finite import FiniteTransform
 from tightrope.numerics.transforms.replace import ReplaceSampledNormalTransform
 from tightrope.numerics.transforms.transform import unit
 
@@ -139,7 +142,8 @@ def test_refusals():
     assert fine_powers(terms, F(100), np.arange(50), 1000, MOST) is None  # φ is far from 1
     assert fine_powers(terms, F(1, 50), np.arange(200), 10**4, Ball(2) ** -60) is None
     assert fine_powers(law(rare=F(1, 3)), F(1, 10), np.arange(9), 10**4, MOST) is None  # heavy losses are not rare
-    assert fine_powers(terms, F(1, 50), np.arange(4000), 10**4, MOST) is None  # powers beyond doubles
+    assert fine_powers(terms, F(1, 50), np.arange(1000), 10**4, MOST) is None  # powers beyond doubles
+    assert fine_powers(Law((F(1, 2), F(1, 2)), (F(-10), F(10))), F(1), np.arange(3), 9, MOST) is None  # none is light
     assert fine_powers(terms, F(1), np.array([0, 0]), 9, MOST).values.tolist() == [1, 1]
 
 
@@ -157,3 +161,48 @@ def test_a_blurred_contour_of_many_exchanged_copies_needs_no_balls(monkeypatch):
     assert fine.overlaps(plain)
     assert fine.rad() < 1.1 * in_balls.rad()
     assert fine.rad() < plain.rad()
+
+
+def finite(numerators, steps):
+    """A law of a few losses."""
+    total = sum(numerators)
+    return FiniteTransform(
+        FiniteLaw(tuple(real(F(s, 100)) for s in steps), tuple(real(F(n, total)) for n in numerators), ZERO)
+    )
+
+
+def test_where_few_nodes_are_left_these_are_taken_alone(monkeypatch):
+    """Two laws of atoms, one of them often: the other is asked for its few nodes, and says the same."""
+    parts = [(finite((3, 3, 4), (31, -20, -11)), 300_000), (finite((5, 4, 1), (17, -23, 1)), 40)]
+    total, x = BlurredSum(parts), Ball(-2900)
+    plan = total.plan(-2900.0, 1e-8)
+    asked = []
+    alone = blurred_proof.sums_at
+    monkeypatch.setattr(blurred_proof, "sums_at", lambda *args: asked.append(len(args[2])) or alone(*args))
+    value = BlurredSum(parts).call(x, plan)
+    assert asked
+    assert max(asked) * 100 <= plan.count
+    monkeypatch.setattr(blurred_proof, "_SPARSE", plan.count + 2)
+    number = len(asked)
+    other = BlurredSum(parts).call(x, plan)
+    assert len(asked) == number
+    assert value.overlaps(other)
+    assert value.rad() < 1.01 * other.rad()
+
+
+def test_a_transform_without_fine_nodes_is_taken_in_doubles(monkeypatch):
+    parts = [(finite((3, 3, 4), (31, -20, -11)), 30_000)]
+    total = BlurredSum(parts)
+    plan, x = total.plan(100.0, 1e-8), Ball(100)
+    fine = total.call(x, plan)
+
+    def refuse(*_):
+        raise NotCertified("nodes in balls", "not here")
+
+    monkeypatch.setattr(FiniteTransform, "at", refuse)
+    monkeypatch.setattr(FiniteTransform, "terms_up_to", refuse)
+    plain = BlurredSum(parts).call(x, plan)
+    assert fine.overlaps(plain)
+    assert fine.rad() < plain.rad()
+    monkeypatch.setattr(FiniteTransform, "at_cost", lambda *_: 1e9)  # too dear is not tried
+    assert BlurredSum(parts).call(x, plan).rad() == plain.rad()

@@ -15,13 +15,13 @@ __all__ = ["flat_profile"]
 
 
 def flat_profile(loss: Loss, smoothed: bool = False) -> ContourProfile | SmoothedProfile | None:
-    """A flat contour for each direction, or a smoothed one, if that is asked for and where decays do not show how short
-    a contour is; None when a part has no transform, or one that falls too slowly for that."""
+    """A flat contour for each direction, or a smoothed one: if that is asked for, if there are atoms, and where decays
+    do not show how short a contour is. None when a part has no transform, or one that falls too slowly for that."""
     try:
-        profile = smoothed_profile(loss)
-        if profile is not None and (smoothed or profile.total.weak()):
+        profile, falls = smoothed_profile(loss), all(pair.decays for parts in loss.directions for pair, _ in parts)
+        if profile is not None and (smoothed or not falls or profile.total.weak()):
             return profile
-        return _plain(loss) if all(pair.decays for parts in loss.directions for pair, _ in parts) else None
+        return _plain(loss) if falls else None
     except NotCertified:  # a transform out of reach, or no work left to look at it
         return None
 

@@ -117,9 +117,10 @@ class DrawsProfile(Profile):
         be flat, and where they are rarely sampled, none is short. ``level``: about ln δ."""
         if self._hits() < _RARELY:
             return (False,)
-        if self._hits(0.0) < _FEW_HITS and few_mixtures(self._cut(counts)):
-            return (False, True)
         flat = self.flat(counts)
+        quick = isinstance(flat, SmoothedProfile) and not flat.total.dear()
+        if not quick and self._hits(0.0) < _FEW_HITS and few_mixtures(self._cut(counts)):
+            return (False, True)
         first = flat.suits(level) if isinstance(flat, SmoothedProfile) else _SELDOM <= self._drawn() <= _OFTEN
         return (True, False) if first else (False, True)
 

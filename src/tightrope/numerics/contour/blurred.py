@@ -110,13 +110,15 @@ class BlurredSum(LossSum):
             return _NOTHING
         log_call, failure = self._finite(x), NotCertified("a blurred contour", "no accuracy was tried")
         for coarser in _COARSER:
-            plan = self._plan(x, log_call, relative * coarser, quick=False)
+            plan, before = self._plan(x, log_call, relative * coarser, quick=False), effort.left()
             try:
                 self._kept(plan)
             except NotCertified as wrong:  # a part has no nodes so far out
                 failure = wrong
             else:
                 return plan
+            if math.isfinite(before) and not effort.affords(before - effort.left()):
+                break  # the next attempt costs about as much
         raise failure
 
     def _plan(self, x: float, log_call: float, relative: float, quick: bool) -> BlurPlan:

@@ -26,6 +26,7 @@ _MOST_LOST = 60.0
 _COARSEST, _FAR = 1e-9, 20.0  # of a call far out: there ln of the call falls by so much within x
 _GOOD = 1e-9  # a root at which ln of the call is so near to its target needs no proved slope
 _POOR = 1e-7  # a step so long, relatively, leaves some of it
+_FURTHEST, _MOST_STEPS = 1.0, 4  # ln of the call, from which a step on proved values leads to its target
 _SEEN = 0.1  # noise of ln of a call that floats see
 _BITS, _DEAR = 50, 4e3  # of a first look at the price, and microseconds above which a sharper, dearer decay pays
 _FLATTEST = 0.05  # a saddle this low, in 1/deviation, is not in the tail
@@ -208,13 +209,16 @@ class ContourSum(LossSum):
         return None
 
     def polished(self, x: float, log_target: float, plan: Plan) -> float:
-        """A root improved by a step on proved values, which floats cannot spoil, and by another one if it was poor; x
-        itself if that fails.
+        """A root improved by a step on proved values, which floats cannot spoil, and by others as long as they are long;
+        x itself if that fails.
 
         The slope need only be as good as the root is poor: of a good one it is that of the float line.
         """
-        following = self._step(x, log_target, plan)
-        return following if abs(following - x) <= _POOR * abs(x) else self._step(following, log_target, plan)
+        for _ in range(_MOST_STEPS):
+            before, x = x, self._step(x, log_target, plan)
+            if abs(x - before) <= _POOR * abs(before):
+                break
+        return x
 
     def _step(self, x: float, log_target: float, plan: Plan) -> float:
         first = self._misses(x, log_target, plan)
@@ -225,7 +229,7 @@ class ContourSum(LossSum):
         else:
             near = x + 1e-6 / float(plan.t)
             slope = (self._misses(near, log_target, plan) - first) / (near - x)
-        return x - first / slope if slope < 0 and short_of < 0.1 else x
+        return x - first / slope if slope < 0 and short_of < _FURTHEST else x
 
     def _misses(self, x: float, log_target: float, plan: Plan) -> float:
         """ln call(x) − log_target, from the middle of the proved ball."""

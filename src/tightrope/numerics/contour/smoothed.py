@@ -28,7 +28,7 @@ __all__ = ["SmoothPlan", "SmoothedSum"]
 _KEPT = 4
 _TILTS = (0.5, 0.2, 0.1)  # of the saddle
 _ROUGH = 1e-2
-_WIDER, _WIDEST = 2, 0.1  # times that λ is made wider, and its largest price, as a root
+_WIDER, _WIDEST = 2, 2e-5  # times that λ is made wider, and about its largest price, of x
 _THIN = 1 / 16  # λ in deviations, whatever the slope is
 _ASIDE = 1.2  # so much wider than where nodes were not low: it is rounded, too
 _FURTHER = (1.04, 1.15, 1.3, 1.5, 2.0, 3.0, 4.5, 7.0, 10.0)  # last nodes, of those of a normal loss
@@ -36,7 +36,8 @@ _ROOM = 1.1  # |φ| is to be a little below what is asked
 _MORE, _NEAR_BY = 1.5, 4.0  # times as many nodes, where those seen are not enough: where it fails so near to them
 _PLACES = 32
 _MOST_NODES = 4000
-_UNITS, _LOW_WORK = 1.3, 1e4  # of work for each microsecond of the transforms, and to see how far nodes are not low
+_UNITS = 1.6  # of work for each microsecond of the transforms
+_LOW_WORK, _LOOKS = 5e3, 100  # to see how far nodes are not low; and the tilts that are worth as much as the rest
 _PLANS, _STEPS = 10, 10
 _BELOW = (25.0, 70.0, 150.0, 300.0)  # nats by which a call may be below Chernoff's bound
 _CLOSE, _APART = 1e-3, 0.1  # ln of the call so near to its target ends a search; and what all plans agree on
@@ -171,7 +172,7 @@ class SmoothedSum(LossSum):
                     return self._proved(x, log_call, -slope, relative, narrowest)
                 except NotLow as wrong:
                     narrowest = _ASIDE * math.sqrt(2 * wrong.nats) / wrong.reached
-                    if not narrowest * math.sqrt(slope * (slope - 1)) < _WIDEST:
+                    if not narrowest**2 * (1 - slope) < _WIDEST * x:
                         raise
             return self._proved(x, log_call, -slope, relative, narrowest)
 
@@ -200,7 +201,7 @@ class SmoothedSum(LossSum):
         least = min(least, _THIN * self._deviation())
         width = short(max(least, narrowest), 4)
         last = math.ceil(math.sqrt(2 * nats) / float(width * eta))
-        effort.spend(_LOW_WORK, _WHAT)
+        effort.spend(_LOW_WORK + _LOOKS * sum(transform.tilt_cost for transform, _ in self._parts), _WHAT)
         with effort.owing():
             count = self._count(low_parts(self._parts, t), eta, last, nats)
         copies = sum(number for _, number in self._parts)

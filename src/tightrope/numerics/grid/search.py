@@ -37,7 +37,7 @@ _SUMS, _CELLS, _START = 0.45, 0.42, 3000  # units of work for a point, a cell of
 _FIRST = 1500  # units of work for any grid
 _SPARE = 4  # small grids
 _RUNGS = 0.2  # units of work for a point of a rung
-_LIGHT = 2.6  # the cells of so many normal laws take half a second
+_LIGHT = 1.3  # the cells of so many normal laws take half a second
 
 
 @dataclass(frozen=True)
