@@ -152,6 +152,18 @@ def test_the_cells(variance, shift, rate, glued):
         assert abs(float(zero.mass.ball().mid()) - float(_zero(losses(law(variance, shift, rate, glued))))) < 1e-15
 
 
+def test_losses_beyond_all_edges_do_not_blur_them():
+    cells = ExchangedDiscreteNormalCells(F(4), 9, F(1, 1000), glued=True)
+    narrow, wide = (np.linspace(-reach, reach, 101) for reach in (0.01, 60.0))
+    assert 5 * cells.cells(narrow).slack < cells.cells(wide).slack
+    found = cells.cells(narrow)
+    truth = [mpf(0)] * 102
+    for x, mass in losses(law(F(4), 9, F(1, 1000), True)):
+        if abs(x) > mpf(10) ** -25:
+            truth[int(np.searchsorted(narrow, float(x)))] += mass
+    assert all(a <= b <= c for a, b, c in zip(found.p_low, truth, found.p_high, strict=True))
+
+
 @pytest.mark.parametrize(("sigma", "rate"), [(2, F(1, 10)), (1, F(2, 5))])
 def test_poisson_under_replace(sigma, rate):
     m = tr.DiscreteGaussian(sigma).poisson(rate, relation="replace")

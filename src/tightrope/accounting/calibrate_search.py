@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from tightrope.accounting.calibrate_trials import LARGEST, Trials
 from tightrope.errors import NotCertified
+from tightrope.numerics.effort import affords
 from tightrope.numerics.exact import exact, near
 
 Sides = tuple[Fraction, Fraction | None]  # a value that meets the target, and one beyond that does not, if there is one
@@ -14,6 +15,7 @@ Sides = tuple[Fraction, Fraction | None]  # a value that meets the target, and o
 _RELATIVE = 5e-7  # how close both sides are at least
 _SHARES = (1e-7, 1e-7, 1e-7, 2e-7, 3e-7, 5e-7, 5e-7, 5e-7)  # how close they are, round by round
 _FAR = 1  # so many times that close: then both sides are not certified yet
+_WRONG, _ENOUGH = 0.7, 5e5  # nats by which a claim is off that had too little work; and units that are no such excuse
 _NEARBY = 1e-4  # from a certified cost so near, the estimates are corrected well
 _LADDER = (2.0, 4.0, 16.0, 256.0, 1e5, 1e8, 1e15, 1e30, 1e60, 1e120, 1e200, 1e300)
 _STARTS = tuple(10.0 ** (sign * k) for k in (0, 1, 2, 3, 5, 8, 15, 30, 100, 300) for sign in (1, -1))
@@ -51,10 +53,9 @@ def _certified(trials: Trials, good: Fraction, bad: Fraction, share: float) -> b
     """Whether both sides are. Where a certified cost shows the estimates to be off, they are corrected first."""
     if not trials.certified_near(good, _NEARBY):
         before = trials.height(good)
-        if trials.certified_near(good, math.inf):
-            trials.upper(good)
-        else:
-            trials.claim(good)  # most estimates are right the first time
+        trials.claim(good)
+        if trials.height(good) - before > _WRONG and not affords(_ENOUGH):
+            raise NotCertified("the calibrated value", f"too little work is left to certify {near(good):.6g}")
         if abs(trials.height(good) - before) > _FAR * share:
             return False
     return trials.meets(good) and not trials.meets(bad)

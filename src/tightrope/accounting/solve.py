@@ -41,7 +41,7 @@ _NARROW = 1 - 1e-3  # further apart, another route may be better than one that i
 _WORK, _BELOW = 2.1e6, 2.5e5  # units of work for a question; of it for its lower end, where other laws must tell that
 _OTHERS = 2.5e5  # of it for all other routes, where the exact one gives up
 _ROOM = 1e-5  # at most, relatively, between such a lower end and what was proved
-_SHARE, _ENOUGH = 0.7, 7e5  # of what is left, for each of these laws; units where a rough end will do
+_SHARE, _ENOUGH = 0.7, 1e6  # of what is left, for each of these laws; units where a rough end will do
 NOTHING = Answer(Bound(0.0, math.inf), Bound(0.0, math.inf), "none", "upper", (), {})
 
 

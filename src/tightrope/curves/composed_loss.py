@@ -80,17 +80,17 @@ def evaluator(parts: Parts, quick: bool = False) -> Evaluator:
         method = "Gaussian closed form" if isinstance(pair, NormalPair) else "closed form"
         return Evaluator(call, True, method)
     most = MOST_ATOMS if not quick else FEW_ATOMS if isinstance(pair, NormalPair) or n == 1 else 1
-    return _around_atoms(call, FiniteSum(finite), most)
+    return _around_atoms(call, FiniteSum(finite), most, _CALL * (1 if isinstance(pair, NormalPair) else 1 + n / 8))
 
 
-def _around_atoms(call: Call, atoms: FiniteSum, most: int) -> Evaluator:
+def _around_atoms(call: Call, atoms: FiniteSum, most: int, units: float) -> Evaluator:
     if not atoms.exact or atoms.atoms(most) is None:
         raise NotCertified("the exact profile", f"more than {most} atoms around a continuous part")
 
     def mixed(x: Ball) -> Ball:
         listed = atoms.atoms(most)
         assert listed is not None
-        effort.spend(_CALL * len(listed), "a sum over atoms")
+        effort.spend(units * len(listed), "a sum over atoms")
         return atoms.infinite() + sum((mass * call(x - value) for value, mass in listed), Ball(0))
 
     return Evaluator(mixed, True, "closed form around the composed atoms")

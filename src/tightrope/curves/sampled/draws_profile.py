@@ -40,7 +40,7 @@ _BEYOND = (24, 12)  # bits by which what is left out is below the value asked fo
 _FLAT = "flat"
 _WIDE, _MANY = (1e-6, 1e-9), 20.0  # relatively: then the other way is tried, too; sampled records that ask for more
 _RARELY, _SELDOM, _OFTEN = 1.0, 2.0, 150.0  # sampled records on average
-_FEW_HITS = 12.0  # so many leave a contour no chance beside a grid
+_FEW_HITS, _SHORT = 12.0, 8  # so many leave a long contour no chance beside a grid; multiplicities of a short one
 _ROUGH_BITS = 60
 _DEEPEST = 300.0  # nats: points with a smaller δ are asked alone
 _GRIDDED = 3000  # copies
@@ -118,7 +118,8 @@ class DrawsProfile(Profile):
         if self._hits() < _RARELY:
             return (False,)
         flat = self.flat(counts)
-        quick = isinstance(flat, SmoothedProfile) and not flat.total.dear()
+        dear = flat.total.dear() if isinstance(flat, SmoothedProfile) else max(len(one) for one in counts) > _SHORT
+        quick = flat is not None and not dear
         if not quick and self._hits(0.0) < _FEW_HITS and few_mixtures(self._cut(counts)):
             return (False, True)
         first = flat.suits(level) if isinstance(flat, SmoothedProfile) else _SELDOM <= self._drawn() <= _OFTEN

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import wraps
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 from tightrope.errors import NotCertified, TightropeError
 from tightrope.numerics import effort
 from tightrope.numerics.balls import precision, upper_float
+from tightrope.numerics.contour.tilts import Tilts, finite_or_infinite, log_factor
 from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.sampled_rule import short
 from tightrope.numerics.transforms.transform import Transform
@@ -19,7 +19,7 @@ from tightrope.numerics.transforms.transform import Transform
 if TYPE_CHECKING:
     from tightrope.numerics.transforms.transform import Floats
 
-__all__ = ["Saddles", "Tilts", "log_factor", "saddle_start", "searching"]
+__all__ = ["Saddles", "saddle_start", "searching"]
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -36,14 +36,6 @@ _EASY = 16.0  # a period of so many deviations is what a normal sum needs
 _FLATTER = (0.9, 0.8, 0.6, 0.45, 0.3, 0.2)
 _FLATTEST = 0.05  # the least tilt, in 1/deviation: below, the terms only grow
 _BELOW = (0.1, 0.25, 0.5, 0.8, 1.2, 1.8, 2.5, 3.5, 5.0, 8.0, 13.0)
-
-
-def log_factor(t: Floats) -> Floats:
-    """ln sup_u (1−e^{−u})e^{−tu} = t·ln t − (1+t)·ln(1+t), t > 0; with t = v − 1 also ln sup_u (e^u−1)e^{−vu}."""
-    import numpy as np
-
-    result: Floats = t * np.log(t) - (1 + t) * np.log1p(t)
-    return result
 
 
 def searching(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
@@ -267,38 +259,8 @@ def saddle_start(parts: Sequence[tuple[Transform, int]], delta: Fraction) -> tup
         return None
 
 
-@dataclass(frozen=True)
-class Tilts:
-    """K(t) and about K''(t) at a tilt t; tilts t' above it with K(t'); tilts v ≥ 0 with K(−v)."""
-
-    log_moment: float
-    curvature: float
-    above: Floats
-    moments_above: Floats
-    below: Floats
-    moments_below: Floats
-
-    def logs_above(self, x: float) -> Floats:
-        """ln of the Chernoff bounds of the call at x."""
-        return _finite(self.moments_above + log_factor(self.above) - self.above * x)
-
-    def logs_below(self, x: float) -> Floats:
-        """ln of bounds of what the call at x lacks: of M(0) for v < 1, of M(0) − M(−1)eˣ for v ≥ 1."""
-        import numpy as np
-
-        factor = np.where(self.below > 1, log_factor(np.maximum(self.below - 1, 1e-9)), 0.0)
-        return _finite(self.moments_below + factor + self.below * x)
-
-
-def _finite(values: Floats) -> Floats:
-    import numpy as np
-
-    result: Floats = np.where(np.isfinite(values), values, math.inf)
-    return result
-
-
 def _values(objective: Callable[[Floats, Floats], Floats], t: Floats, k: Floats) -> Floats:
     import numpy as np
 
     with np.errstate(all="ignore"):
-        return _finite(objective(t, k))
+        return finite_or_infinite(objective(t, k))

@@ -209,7 +209,7 @@ class ContourSum(LossSum):
         return None
 
     def polished(self, x: float, log_target: float, plan: Plan) -> float:
-        """A root improved by a step on proved values, which floats cannot spoil, and by others as long as they are long;
+        """A root improved by a step on proved values, which floats cannot spoil, and by others while they are long;
         x itself if that fails.
 
         The slope need only be as good as the root is poor: of a good one it is that of the float line.

@@ -15,9 +15,10 @@ import numpy as np
 
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, precision
-from tightrope.numerics.contour.floats import Saddles, log_factor, searching
+from tightrope.numerics.contour.floats import Saddles, searching
 from tightrope.numerics.contour.integral import ContourSum
 from tightrope.numerics.contour.proof import Plan
+from tightrope.numerics.contour.tilts import log_factor
 from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.sampled_rule import short
 from tightrope.numerics.transforms.transform import Transform

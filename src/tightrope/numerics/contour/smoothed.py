@@ -15,9 +15,10 @@ from fractions import Fraction
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, between, precision
-from tightrope.numerics.contour.floats import log_factor, searching
+from tightrope.numerics.contour.floats import searching
 from tightrope.numerics.contour.loss_sum import LossSum
 from tightrope.numerics.contour.smoothed_proof import NotLow, SmoothedProof, SmoothPlan
+from tightrope.numerics.contour.tilts import log_factor
 from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.low_stretches import LowPart, low_parts, near_end
 from tightrope.numerics.transforms.sampled_rule import short

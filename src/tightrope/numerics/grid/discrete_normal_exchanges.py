@@ -33,13 +33,13 @@ _TINY = 1e-290  # masses below the normal floats are off by less
 
 @dataclass(frozen=True)
 class Table:
-    """Losses in rising order, each off by at most ``slack``; masses under P and Q, and their relative errors."""
+    """Losses in rising order, and by how much each may be off; masses under P and Q, and their relative errors."""
 
     losses: Floats
     p: Floats
     q: Floats
     errors: Floats
-    slack: float
+    slacks: Floats
 
 
 @dataclass(frozen=True)
@@ -83,23 +83,24 @@ class ExchangedDiscreteNormalCells(CellLaw):
         k = np.arange(self.shift // 2 + 1 if self.glued else 1, self._last + 1, dtype=np.float64)
         base, back = self.shift * (2 * k - self.shift) * half, -self.shift * (2 * k + self.shift) * half
         plain = exponentials(-(k * k * half)) * size
-        growth, logs, slack = _growths(q, rest, base)
+        growth, logs, slacks = _growths(q, rest, base)
         under = plain
         if not self.glued:
             other, falls, more = _growths(q, rest, back)
-            under, logs, slack = plain * other, logs - falls, slack + more
-        # A base loss is off by 5·2⁻⁵³ of itself, and a loss by no more; the difference of two is rounded once more.
-        farthest = float(np.abs(back[-1]))
-        slack = (slack + 16 * UNIT * (farthest + 1)) * (1 + 8 * UNIT)
+            under, logs, slacks = plain * other, logs - falls, slacks + more
+        # A base loss is off by 5·2⁻⁵³ of itself, and a loss by no more; the difference of two is rounded once more. So
+        # is each, where it is raised to that of a smaller k: then both are off by as much as the larger one.
+        far, growths = np.abs(base if self.glued else back), 1 if self.glued else 2  # the base losses that are used
+        slacks = np.maximum.accumulate((slacks + 16 * UNIT * (far + 1)) * (1 + 8 * UNIT))
         over = plain * growth
-        errors = (5.5 * half * k * k + 24 + 2 * (6 * np.abs(back) + 14)) * UNIT
+        errors = (5.5 * half * k * k + 24 + growths * (6 * far + 14)) * UNIT
         losses = np.maximum.accumulate(np.maximum(logs, 0.0))  # they rise; rounding may hide it
         return Table(
             np.concatenate([-losses[::-1], losses]),
             np.concatenate([under[::-1], over]),
             np.concatenate([over[::-1], under]),
             np.concatenate([errors[::-1], errors]),
-            slack,
+            np.concatenate([slacks[::-1], slacks]),
         )
 
     @cached_property
@@ -129,15 +130,21 @@ class ExchangedDiscreteNormalCells(CellLaw):
             high[: seen[0] + 1] += below * (1 + 4 * UNIT)
             high[seen[-1] :] += above * (1 + 4 * UNIT)
             found += [low * (1 - 4 * UNIT), high * (1 + 4 * UNIT)]
-        return Cells(found[0], found[1], found[2], found[3], table.slack)
+        return Cells(found[0], found[1], found[2], found[3], self._slack(edges))
+
+    def _slack(self, edges: Floats) -> float:
+        """By how much a loss may be off that is not surely beyond all edges."""
+        table = self._table
+        near = (table.losses + table.slacks >= edges[0]) & (table.losses - table.slacks <= edges[-1])
+        return float(np.max(table.slacks, initial=0.0, where=near))
 
     def atoms(self) -> list[Atom]:
         """The loss 0."""
         return [Atom(ZERO, Real(None, lambda: mass_at_zero(self.variance, self.shift, self.rate, self.glued)))]
 
 
-def _growths(rate: float, rest: float, base: Floats) -> tuple[Floats, Floats, float]:
+def _growths(rate: float, rest: float, base: Floats) -> tuple[Floats, Floats, Floats]:
     """w = 1 − q + q·e^l, off by (6|l| + 14)·2⁻⁵³ of itself; about ln w, and by how much it may be off, for these l."""
     growth = rest + rate * exponentials(base)
     logs = np.log1p(rate * np.expm1(base))
-    return growth, logs, max(float(gaps.max()) for gaps in loss_gaps(rate, rest, base, logs))
+    return growth, logs, np.maximum(*loss_gaps(rate, rest, base, logs))

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tightrope.numerics.contour.floats import log_factor
+from tightrope.numerics.contour.tilts import log_factor
 from tightrope.numerics.windowed.floats import FloatLaw, FloatStep, log_cdf, log_sum
 from tightrope.numerics.windowed.start import loss_place
 

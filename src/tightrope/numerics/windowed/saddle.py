@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tightrope.numerics.contour.floats import log_factor
+from tightrope.numerics.contour.tilts import log_factor
 from tightrope.numerics.windowed.floats import FloatLaw, log_sum
 from tightrope.numerics.windowed.start import log_one_call, loss_place
 

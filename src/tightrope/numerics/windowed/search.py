@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort
-from tightrope.numerics.contour.floats import log_factor
+from tightrope.numerics.contour.tilts import log_factor
 from tightrope.numerics.transforms.sampled_rule import short
 from tightrope.numerics.windowed.borders import Borders, Low
 from tightrope.numerics.windowed.bounds import Split
