@@ -14,11 +14,13 @@ from tightrope.numerics.real import Real, largest
 __all__ = ["flat_profile"]
 
 
-def flat_profile(loss: Loss, smoothed: bool = False) -> ContourProfile | SmoothedProfile | None:
+def flat_profile(
+    loss: Loss, smoothed: bool = False, relative: float = 5e-10
+) -> ContourProfile | SmoothedProfile | None:
     """A flat contour for each direction, or a smoothed one: if that is asked for, if there are atoms, and where decays
     do not show how short a contour is. None when a part has no transform, or one that falls too slowly for that."""
     try:
-        profile, falls = smoothed_profile(loss), all(pair.decays for parts in loss.directions for pair, _ in parts)
+        profile, falls = smoothed_profile(loss, relative), all(pair.decays for parts in loss.directions for pair, _ in parts)
         if profile is not None and (smoothed or not falls or profile.total.weak()):
             return profile
         return _plain(loss) if falls else None

@@ -67,7 +67,7 @@ class GridProfile(Profile):
         coarse = {i: self.directions[i].planned(x, fine=False) for i in live}
         value = {i: upper_float(self.directions[i].grid(coarse[i]).upper(x)) for i in live}
         worse = max(live, key=lambda i: value[i])
-        return self._witness(x, worse, self.directions[worse].planned(x, graded=graded), epsilon)
+        return self._witness(x, worse, self.directions[worse].planned(x, graded=graded, closely=graded), epsilon)
 
     def _witness(self, x: float, worse: int, plan: GridPlan | GradedPlan, epsilon: Fraction) -> Witness:
         witness: Witness = {"direction": worse, **written_plan(plan), "other": {}}

@@ -30,6 +30,7 @@ class SmoothedProfile(Profile):
     """Of one direction, which is its own reverse."""
 
     total: SmoothedSum
+    relative: float = _RELATIVE  # how near to each other the ends are to be
     may_be_wide = True
 
     def suits(self, level: float) -> bool:
@@ -38,7 +39,7 @@ class SmoothedProfile(Profile):
 
     def find(self, epsilon: Fraction) -> Witness:
         """A plan for about this δ."""
-        return _written(self.total.plan_at(near(epsilon), _RELATIVE))
+        return _written(self.total.plan_at(near(epsilon), self.relative))
 
     def prove(self, epsilon: Fraction, witness: Witness) -> Ball:
         """The proof of the plan."""
@@ -56,7 +57,7 @@ class SmoothedProfile(Profile):
         x, slope = self.total.root(goal)
         if not x > 0:
             raise NotCertified("a smoothed contour", "ε is too close to 0 to be told from it")
-        relative = min(max(_RELATIVE * -slope * x, _RELATIVE), _COARSEST)
+        relative = min(max(-slope * x, 1.0) * self.relative, max(_COARSEST, self.relative))
         witness = _written(self.total.plan(x, goal, slope, relative))
 
         def logs(at: float, end: Callable[[Ball], Ball]) -> float:
@@ -121,7 +122,7 @@ def _plan(witness: Witness) -> SmoothPlan:
     return SmoothPlan(t, eta, count, bits, width, last, nats)
 
 
-def smoothed_profile(loss: Loss) -> SmoothedProfile | None:
+def smoothed_profile(loss: Loss, relative: float = _RELATIVE) -> SmoothedProfile | None:
     """The smoothed contour of a symmetric loss; None for others, and when a part has no transform."""
     known = transforms(loss.remove) if loss.add is None else None
-    return None if known is None else SmoothedProfile(SmoothedSum(known))
+    return None if known is None else SmoothedProfile(SmoothedSum(known), relative)

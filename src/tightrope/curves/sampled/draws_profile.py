@@ -38,6 +38,7 @@ Counts = tuple[tuple[int, ...], ...]
 Answer = TypeVar("Answer")
 _BEYOND = (24, 12)  # bits by which what is left out is below the value asked for; fewer where that proves nothing
 _FLAT = "flat"
+_RELATIVE = (1e-7, 5e-10)  # what a smoothed contour is asked for
 _WIDE, _MANY = (1e-6, 1e-9), 20.0  # relatively: then the other way is tried, too; sampled records that ask for more
 _RARELY, _SELDOM, _OFTEN = 1.0, 2.0, 150.0  # sampled records on average
 _FEW_HITS, _SHORT = 12.0, 8  # so many leave a long contour no chance beside a grid; multiplicities of a short one
@@ -67,7 +68,8 @@ class DrawsProfile(Profile):
     def flat(self, counts: Counts) -> Profile | None:
         """The same by a flat contour, where that can be short."""
         if counts not in self._flat:
-            self._flat[counts] = flat_profile(self._cut(counts), smoothed=self._drawn() < _RARELY)
+            relative = _RELATIVE[self._hits() >= _MANY]
+            self._flat[counts] = flat_profile(self._cut(counts), self._drawn() < _RARELY, relative)
         return self._flat[counts]
 
     def _cut(self, counts: Counts) -> Loss:

@@ -88,28 +88,30 @@ class GradedDirection(GridDirection):
         high = falling_root(lambda x: log_float(grid.upper(x)) - goal, at, slope, end)
         return Located(plan, falling_root(lambda x: log_float(grid.lower(x)) - goal, high, slope, end), high, at)
 
-    def planned(self, epsilon: float, fine: bool = True, graded: bool = True) -> GridPlan | GradedPlan:
-        """For δ at this ε."""
+    def planned(
+        self, epsilon: float, fine: bool = True, graded: bool = True, closely: bool = False
+    ) -> GridPlan | GradedPlan:
+        """For δ at this ε; ``closely``: the ends of δ itself are to meet, and not those of an ε with that δ."""
         if not (fine and graded):
-            return self.one_grid(epsilon, fine)
+            return self.one_grid(epsilon, fine, closely)
         found = self.one_grid(epsilon, fine=False)
-        if self._gap(found, epsilon) * (SMALL / self.longest(found)) ** 2 <= ENOUGH:
-            found = self.one_grid(epsilon)
-            if self._gap(found, epsilon) <= ENOUGH:
+        if self._gap(found, epsilon, closely) * (SMALL / self.longest(found)) ** 2 <= ENOUGH:
+            found = self.one_grid(epsilon, closely=closely)
+            if self._gap(found, epsilon, closely) <= ENOUGH:
                 return found
-        other = self._planned(found, epsilon)
-        gap = math.inf if other is None else self._gap(other, epsilon)
+        other = self._planned(found, epsilon, closely)
+        gap = math.inf if other is None else self._gap(other, epsilon, closely)
         if gap > ENOUGH and found.length == SMALL:
-            found = self.one_grid(epsilon)
-        return found if other is None or self._gap(found, epsilon) <= gap else other
+            found = self.one_grid(epsilon, closely=closely)
+        return found if other is None or self._gap(found, epsilon, closely) <= gap else other
 
-    def _gap(self, plan: GridPlan | GradedPlan, epsilon: float) -> float:
-        """The distance of ln δ's ends, in units of ln ε's if that is less."""
+    def _gap(self, plan: GridPlan | GradedPlan, epsilon: float, closely: bool) -> float:
+        """The distance of ln δ's ends, in units of ln ε's if that is less and will do."""
         grid = self.grid(plan)
         upper, lower = log_float(grid.upper(epsilon)), log_float(grid.lower(epsilon))
-        return (upper - lower) / max(float(plan.tilt) * epsilon, 1.0) if upper > lower else 0.0
+        return (upper - lower) / (1.0 if closely else max(float(plan.tilt) * epsilon, 1.0)) if upper > lower else 0.0
 
-    def _planned(self, start: GridPlan, epsilon: float) -> GradedPlan | None:
+    def _planned(self, start: GridPlan, epsilon: float, closely: bool) -> GradedPlan | None:
         """Graded grids; None if they cannot be made."""
         try:
             level, slope = log_float(self.grid(start).upper(epsilon)), self._slope(start, epsilon)
@@ -120,6 +122,7 @@ class GradedDirection(GridDirection):
                 slope = self._slope(rough, epsilon)
                 if abs(level - before) < 1:
                     break
-            return self._finer(sketch, rough, epsilon, level, GOAL * max(slope, 1.0))
+            wanted = GOAL * (1.0 if closely else max(slope, 1.0))
+            return self._finer(sketch, rough, epsilon, level, wanted)
         except NotCertified:
             return None

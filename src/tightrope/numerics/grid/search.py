@@ -208,11 +208,13 @@ class GridDirection:
         low = falling_root(lambda x: log_float(grid.lower(x)) - goal, high, float(plan.tilt), end)
         return OnOneGrid(plan, low, high, at)
 
-    def planned(self, epsilon: float, fine: bool = True, graded: bool = True) -> GridPlan | GradedPlan:  # noqa: ARG002
-        """For δ at this ε."""
-        return self.one_grid(epsilon, fine)
+    def planned(
+        self, epsilon: float, fine: bool = True, graded: bool = True, closely: bool = False  # noqa: ARG002
+    ) -> GridPlan | GradedPlan:
+        """For δ at this ε; ``closely``: the ends of δ itself are to meet, and not those of an ε with that δ."""
+        return self.one_grid(epsilon, fine, closely)
 
-    def one_grid(self, epsilon: float, fine: bool = True) -> GridPlan:
+    def one_grid(self, epsilon: float, fine: bool = True, closely: bool = False) -> GridPlan:
         """One grid for δ at this ε."""
         if not epsilon <= _LARGEST:
             raise NotCertified("a grid of losses", "ε is far above what floats can turn back")
@@ -232,7 +234,7 @@ class GridDirection:
             if upper == -math.inf or (length > SMALL and lower == -math.inf and upper > most):
                 raise NotCertified("a grid of losses", "δ is too small for its floats")
             most = min(most, upper + _HOPELESS)
-            gap = (upper - lower) / max(float(plan.tilt) * epsilon, 1.0)
+            gap = (upper - lower) / (1.0 if closely else max(float(plan.tilt) * epsilon, 1.0))
             longer = self._affordable(plan, _next_length(length, gap, longest)) if fine else length
             if abs(upper - level) < 1 and longer == length:
                 break
