@@ -152,3 +152,18 @@ def test_numbers_beyond_all_use_are_refused_not_computed(number):
     ):
         with pytest.raises(tr.BadParameter):
             ask(number)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "epsilon", "leak"),
+    [
+        (tr.Pure("1.35"), "1.35", 0),
+        (tr.Pure("1.35") * 30, "40.5", 0),
+        (tr.RandomizedResponse(epsilon="1.58") * 26, "41.08", 0),
+        (tr.Approx("0.5", "0.25"), "0.5", 0.25),
+    ],
+)
+def test_at_the_largest_loss_delta_is_exactly_the_leak(mechanism, epsilon, leak):
+    claim = tr.delta(mechanism, epsilon=epsilon)
+    assert claim.lower == claim.upper == leak
+    assert tr.delta(mechanism, epsilon=str(float(epsilon) - 1e-6)).lower > leak

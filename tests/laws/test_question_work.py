@@ -153,3 +153,10 @@ def test_an_accountant_remembers_so_many_answers(monkeypatch):
     spent.step(tr.Gaussian(3))
     answers = [spent.epsilon(f"1e-{k}").upper for k in (3, 4, 5, 3)]
     assert answers[0] == answers[3] < answers[1] < answers[2]
+
+
+def test_a_calibration_without_work_says_what_it_tried():
+    told = Told(lambda _: 1.0)
+    told.trials.claim(Fraction(3))
+    with effort.allowed(4e4), pytest.raises(NotCertified, match="3 costs at most 3"):
+        boundary(told.trials)

@@ -236,3 +236,37 @@ class Blind(Dear):
 def test_the_top_need_not_be_known():
     bounds = shared_epsilons(Blind(1.0), [Fraction(1, 10**k) for k in range(1, 9)])
     assert all(bound.upper - bound.lower < 1e-7 for bound in bounds)
+
+
+def test_a_way_that_fails_is_not_asked_for_all():
+    asked = []
+
+    class Lost(Dear):
+        def epsilon(self, delta):
+            asked.append(delta)
+            return super().epsilon(delta)
+
+    assert shared_epsilons(Lost(1.0), [Fraction(1, 10**k) for k in range(1, 20)]) == [None] * 19
+    assert len(asked) < 8
+
+
+def test_proofs_that_fail_are_not_sought_for_ever():
+    profile = Dear(1.0, refuse=True)
+    shared = SharedProofs(profile)
+    for _ in range(5):
+        with pytest.raises(NotCertified):
+            shared.epsilon(Fraction(1, 3), 1.0, (0.0, 2.0), 1e-9)
+    profile.refuse = False
+    with pytest.raises(NotCertified, match="other points"):
+        shared.epsilon(Fraction(1, 3), 1.0, (0.0, 2.0), 1e-9)
+    shared.keep(1.0, {"at": Fraction(1)})  # what is known still serves
+    bound = shared.epsilon(Fraction(1, 3), 1.0, (0.0, 2.0), 1e-9)
+    assert bound.lower <= math.log(3) <= bound.upper
+
+
+def test_a_new_proof_is_made_where_the_old_one_leads():
+    shared = SharedProofs(Dear(1.0))
+    shared.keep(0.1, {"at": Fraction(1, 10)}, 1e-12)
+    bound = shared.epsilon(Fraction(1, 1000), 3.0, (0.0, 20.0), 1e-9)
+    assert bound.lower <= math.log(1000) <= bound.upper
+    assert bound.upper - bound.lower < 1e-7

@@ -17,12 +17,17 @@ from tightrope.curves.profile import DirectProfile
 from tightrope.curves.shared_records import KEPT, MANY, THRESHOLDS, sharing_cuts
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, precision
+from tightrope.numerics.gauss import gauss
 from tightrope.numerics.grid.search import GridDirection
-from tightrope.numerics.real import Real
+from tightrope.numerics.real import Real, real
 from tightrope.numerics.transforms import glued
 from tightrope.numerics.transforms.glued import GluedNormalTransform
 from tightrope.numerics.transforms.glued_rule import even_nodes
+from tightrope.numerics.transforms.replace import ReplaceSampledNormalTransform
+from tightrope.numerics.transforms.sampled import SampledNormalTransform
 from tightrope.numerics.valley import valley
+
+F = Fraction
 
 
 def grid(m) -> GridProfile:
@@ -123,3 +128,42 @@ def test_a_wide_proof_by_the_best_route_does_not_end_the_question(monkeypatch):
     assert tr.delta(tr.Pure(1), epsilon="0.5").upper == 0.1
     chosen[0] = route("exact", 0.4999, 0.5, True)
     assert tr.delta(tr.Pure(1), epsilon="0.5").upper == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(("mu", "q"), [(F(1, 2), F(1, 100)), (F(4), F(1, 1000)), (F(1, 10), F(1, 2))])
+def test_a_lone_peak_is_its_closed_form(mu, q):
+    """Where w^{t+1} has nothing but its peak, moments in floats are its height; the same as by proof, on both sides."""
+    exchanged, sampled = GluedNormalTransform(real(mu), q), SampledNormalTransform(real(mu), q, adding=False)
+    step = -math.log(q) / float(mu) ** 2
+    for transform in (exchanged, sampled):
+        tilts = np.array([1.7, 3.0, 6.0, 12.0, 100.0]) * step
+        found = transform.log_floats(tilts)
+        for t, value in zip(tilts, found, strict=True):
+            if t * float(mu) ** 2 < 300:
+                with precision(120):
+                    truth = float(transform.log_real(F(float(t))).mid())
+                assert value == pytest.approx(truth, rel=1e-10)
+    peak = (tilts + 1) * (tilts * float(mu) ** 2 / 2 + math.log(q))
+    assert exchanged.log_floats(tilts)[-1] == pytest.approx(peak[-1], rel=1e-14)
+    assert exchanged.log_floats(tilts)[0] != peak[0]  # there it is not alone
+
+
+def test_tilts_that_share_a_rule_say_what_each_says():
+    transform = ReplaceSampledNormalTransform(real(F(1, 3)), F(1, 50))
+    tilts = np.array([7.0, 0.2, 3.0, -4.0, 0.01, 40.0])
+    together = transform.log_floats(tilts)
+    for t, value in zip(tilts, together, strict=True):
+        assert value == pytest.approx(float(transform.log_floats([t])[0]), rel=1e-9)
+        with precision(120):
+            assert value == pytest.approx(float(transform.log_real(F(float(t))).mid()), rel=1e-8)
+
+
+def test_gauss_nodes_are_mirrored():
+    with precision(100):
+        for number in (1, 2, 5, 12):
+            found = gauss(number)
+            assert len(found) == number
+            for k, (x, weight) in enumerate(found):
+                place, share = Ball.legendre_p_root(number, k, weight=True)
+                assert x.overlaps(place)
+                assert weight.overlaps(share)

@@ -159,7 +159,9 @@ class DirectProfile(Profile):
         return {}
 
     def prove(self, epsilon: Fraction, witness: Witness) -> Ball:  # noqa: ARG002 - the formula is the proof
-        """The larger of the directions."""
+        """The larger of the directions; from the largest finite loss on the leak, which no ball could tell."""
+        if self.top is not None and self.top.rational is not None and epsilon >= self.top.rational:
+            return sharp(self.leak.ball)
         values = [self._value(call, epsilon) for call in self.calls]
         with precision(256):
             return within_unit(reduce(Ball.max, values))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from tightrope.curves.engines.contour_profile import ContourProfile, total_variation, transforms
-from tightrope.curves.engines.smoothed_profile import SmoothedProfile, smoothed_profile
+from tightrope.curves.engines.smoothed_profile import RELATIVE, SmoothedProfile, smoothed_profile
 from tightrope.curves.loss import Loss, merged
 from tightrope.errors import NotCertified
 from tightrope.numerics.contour.flat import FlatSum
@@ -15,12 +15,13 @@ __all__ = ["flat_profile"]
 
 
 def flat_profile(
-    loss: Loss, smoothed: bool = False, relative: float = 5e-10
+    loss: Loss, smoothed: bool = False, relative: float = RELATIVE
 ) -> ContourProfile | SmoothedProfile | None:
     """A flat contour for each direction, or a smoothed one: if that is asked for, if there are atoms, and where decays
     do not show how short a contour is. None when a part has no transform, or one that falls too slowly for that."""
     try:
-        profile, falls = smoothed_profile(loss, relative), all(pair.decays for parts in loss.directions for pair, _ in parts)
+        profile = smoothed_profile(loss, relative)
+        falls = all(pair.decays for parts in loss.directions for pair, _ in parts)
         if profile is not None and (smoothed or not falls or profile.total.weak()):
             return profile
         return _plain(loss) if falls else None

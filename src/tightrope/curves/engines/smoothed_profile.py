@@ -18,9 +18,9 @@ from tightrope.numerics.bound import Bound
 from tightrope.numerics.contour.smoothed import SmoothedSum, SmoothPlan
 from tightrope.numerics.exact import near
 
-__all__ = ["SmoothedProfile", "smoothed_profile"]
+__all__ = ["RELATIVE", "SmoothedProfile", "smoothed_profile"]
 
-_RELATIVE, _COARSEST = 5e-10, 1e-7  # of ε, and of δ wherever that is
+RELATIVE, _COARSEST = 5e-10, 1e-7  # of ε, and of δ wherever that is
 _STEPS = tuple(10.0**k for k in range(-14, -3))
 _SECANTS = 5
 
@@ -30,7 +30,7 @@ class SmoothedProfile(Profile):
     """Of one direction, which is its own reverse."""
 
     total: SmoothedSum
-    relative: float = _RELATIVE  # how near to each other the ends are to be
+    relative: float = RELATIVE  # how near to each other the ends are to be
     may_be_wide = True
 
     def suits(self, level: float) -> bool:
@@ -122,7 +122,7 @@ def _plan(witness: Witness) -> SmoothPlan:
     return SmoothPlan(t, eta, count, bits, width, last, nats)
 
 
-def smoothed_profile(loss: Loss, relative: float = _RELATIVE) -> SmoothedProfile | None:
+def smoothed_profile(loss: Loss, relative: float = RELATIVE) -> SmoothedProfile | None:
     """The smoothed contour of a symmetric loss; None for others, and when a part has no transform."""
     known = transforms(loss.remove) if loss.add is None else None
     return None if known is None else SmoothedProfile(SmoothedSum(known), relative)
