@@ -4,10 +4,12 @@ import math
 from fractions import Fraction
 
 import numpy as np
+import pytest
 
 from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.real import Real
 from tightrope.numerics.sums.finite import scattered
+from tightrope.numerics.transforms.block_sums import stretch_bound
 from tightrope.numerics.transforms.finite import FiniteTransform
 from tightrope.numerics.transforms.low_stretches import low_parts, low_up_to, near_end
 from tightrope.numerics.transforms.settled_nodes import Quadrature
@@ -79,3 +81,16 @@ def test_parts_help_each_other_as_far_as_each_reaches():
         assert min(-float(log.upper()) for log, _ in alone) < 0.9 * both
         assert near_end(parts, F(1, 2), F(3), 0.95 * both) == 1
         assert near_end(parts, F(1, 2), F(3), 1.05 * both) == F(1, 2)
+
+
+@pytest.mark.parametrize("goal", [0.9, 0.97, 0.99])
+def test_a_peak_between_the_places_of_a_grid_is_seen(goal):
+    """|cos(y/2)| is 1 at 2π, wherever the places lie."""
+    with precision(100):
+        for k in range(40):
+            low = F(4) + F(k, 40)
+            bound = stretch_bound([Ball(0.5), Ball(0.5)], [Ball(-0.5), Ball(0.5)], low, low + F(7, 2), goal)
+            assert bound >= 1
+            lower = stretch_bound([Ball(0.5), Ball(0.5)], [Ball(-0.5), Ball(0.5)], F(1), F(2) + F(k, 40), goal)
+            assert math.cos(0.5) <= lower
+            assert lower <= goal

@@ -100,7 +100,7 @@ def test_an_angle_is_bounded_by_its_largest_value():
     [(F(1), F(1, 50), F(1), 200), (F(19, 10), F(1, 10**5), F(1), 10**5), (F(3, 2), F(1, 10**6), F(1), 10**6)],
 )
 def test_panels_of_the_other_sampled_laws_hold_on_their_ellipses(monkeypatch, mu, q, start, y):
-    """The last two have angles beyond π/2, where arg w falls: those at the tip would be too small."""
+    """Angles beyond π/2, where arg w falls: in the second case that at the tip would be too small."""
     mp.mp.dps = 20
     power, depth = F(3), F(3, 2)
     panel = SimpleNamespace(start=start, length=F(1), depth=depth)
