@@ -167,3 +167,15 @@ def test_at_the_largest_loss_delta_is_exactly_the_leak(mechanism, epsilon, leak)
     claim = tr.delta(mechanism, epsilon=epsilon)
     assert claim.lower == claim.upper == leak
     assert tr.delta(mechanism, epsilon=str(float(epsilon) - 1e-6)).lower > leak
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        lambda: tr.delta(tr.Staircase("1.66") * 5, epsilon="8.3"),
+        lambda: tr.epsilon(tr.DiscreteGaussian("4.93").with_replacement(1, 190) * 11, delta="5.78e-18"),
+    ],
+    ids=["at the largest loss", "a direction that coarse grids overrate"],
+)
+def test_a_claim_that_is_hard_to_find_again_holds(claim):
+    assert tr.check(claim().to_json())

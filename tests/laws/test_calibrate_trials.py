@@ -8,6 +8,7 @@ import pytest
 import tightrope as tr
 from tightrope.accounting.calibrate_search import boundary
 from tightrope.accounting.calibrate_trials import Trials
+from tightrope.errors import NotCertified
 
 
 class Counted:
@@ -123,3 +124,12 @@ def test_few_steps_are_calibrated_on_both_sides(make):
     found = tr.calibrate(make, epsilon=1, delta=1e-5)
     assert found.claim.upper <= 1 < found.beyond.upper
     assert found.slack < 1e-6
+
+
+def test_a_claim_that_says_less_than_was_proved_before_is_refused():
+    """It had too little work; taken at its word, it would lead to another value."""
+    worse = Trials(tr.Pure, lambda m: tr.pure(m * 2), lambda m: tr.pure(m).upper, lambda _: None, Fraction(3))
+    assert worse.upper(Fraction(1)) == 1
+    with pytest.raises(NotCertified, match="too little work"):
+        worse.claim(Fraction(1))
+    assert worse.claim(Fraction(2)).upper == 4

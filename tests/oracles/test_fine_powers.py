@@ -206,3 +206,42 @@ def test_a_transform_without_fine_nodes_is_taken_in_doubles(monkeypatch):
     assert fine.rad() < plain.rad()
     monkeypatch.setattr(FiniteTransform, "at_cost", lambda *_: 1e9)  # too dear is not tried
     assert BlurredSum(parts).call(x, plan).rad() == plain.rad()
+
+
+class Listed(FiniteTransform):
+    """A finite law whose sum is said to be off by a thousandth."""
+
+    def terms_of(self, t):
+        known = super().terms_of(t)
+        return type(known)(known.shares, known.losses, known.error + Ball(1) / 1000)
+
+    def terms_up_to(self, t, end):
+        del end
+        return self.terms_of(t)
+
+
+def test_blurred_contours_take_over_every_error(monkeypatch):
+    """What a sum, a line and a power are said to be off by is in the error of what is made of them."""
+    transform = Listed(FiniteLaw((real(F(-1, 3)), real(F(1, 2))), (real(F(2, 5)), real(F(3, 5))), ZERO))
+    plan = blurred_proof.BlurPlan(F(1), F(1, 64), 4096, 2**13)
+    few = np.array([0, 1, 5])
+    thousandth = Ball(1) / 1000
+    assert blurred_proof._line(transform, 3, plan, few).error > thousandth * 0.99
+    rough = module.FinePowers(np.ones(3, dtype=np.complex128), thousandth)
+    monkeypatch.setattr(blurred_proof, "fine_powers", lambda *_: rough)
+    assert blurred_proof._finer(transform, 3, plan, few).error > thousandth * 0.99
+
+
+@pytest.mark.parametrize("copies", [50, 60, 400])
+def test_a_power_of_many_copies_is_near_where_it_is_light(copies):
+    """Where |φ|^k is e^−50 an error e of φ is larger, relatively, by e^{50/k}."""
+    size, error = np.exp(-50.0 / copies), Ball(10) ** -9
+    for sign in (1, -1):
+        line = blurred_proof.FloatNodes(
+            np.array([size + 0j]), error, np.ones(1, dtype=np.bool_)
+        )
+        found = blurred_proof._power(line, copies)
+        with precision(200):
+            off = abs((Ball(size) + sign * error) ** copies - Ball(size) ** copies)
+            assert off <= found.error * Ball(float(found.weights[0]))
+            assert off > found.error * Ball(float(found.weights[0])) * 0.3

@@ -80,8 +80,10 @@ class Trials:
         if x not in self._claims:
             mechanism = self._known(x)
             with allowed(_SHARE * left()):
-                self._claims[x] = self._question(mechanism)
-            self._uppers[x] = self._claims[x].upper
+                claim = self._question(mechanism)
+            if x in self._uppers and claim.upper > self._uppers[x] * (1 + _APART):  # more was proved of it before
+                raise NotCertified("the calibrated value", f"too little work is left to certify {near(x):.6g}")
+            self._claims[x], self._uppers[x] = claim, claim.upper
         return self._claims[x]
 
     def upper(self, x: Fraction) -> float:

@@ -133,6 +133,8 @@ class DirectProfile(Profile):
         """Also where delta is exactly what is left beyond the largest finite loss."""
         if self.top is None or self.leak.rational != delta:
             return super().meets(epsilon, delta, witness)
+        if self.top.rational is not None:
+            return epsilon >= self.top.rational
         top = sharp(self.top.ball)
         with precision(256):
             return bool(ball(epsilon) >= top)
@@ -141,6 +143,8 @@ class DirectProfile(Profile):
         """Likewise: below the largest finite loss more than the leak is left."""
         if self.top is None or self.leak.rational != delta:
             return super().needs(epsilon, delta, witness)
+        if self.top.rational is not None:
+            return epsilon <= self.top.rational
         top = sharp(self.top.ball)
         with precision(256):
             return bool(ball(epsilon) <= top)

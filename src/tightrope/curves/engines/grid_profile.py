@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -65,8 +66,9 @@ class GridProfile(Profile):
             return {"direction": 0, "other": {}}
         effort.spend(_LOCATED, "a grid of losses")
         coarse = {i: self.directions[i].planned(x, fine=False) for i in live}
-        value = {i: upper_float(self.directions[i].grid(coarse[i]).upper(x)) for i in live}
-        worse = max(live, key=lambda i: value[i])
+        grids = {i: self.directions[i].grid(plan) for i, plan in coarse.items()}
+        # by the lower ends, if there are any: a coarse upper end may be far off
+        worse = max(live, key=lambda i: (max(lower_float(grids[i].lower(x)), 0.0), upper_float(grids[i].upper(x))))
         return self._witness(x, worse, self.directions[worse].planned(x, graded=graded, closely=graded), epsilon)
 
     def _witness(self, x: float, worse: int, plan: GridPlan | GradedPlan, epsilon: Fraction) -> Witness:
@@ -77,7 +79,8 @@ class GridProfile(Profile):
                 continue
             other = direction.planned(x, fine=False)
             if not direction.grid(other).upper(x) <= level:
-                other = direction.planned(x)
+                with suppress(NotCertified):  # then the coarse one is all there is
+                    other = direction.planned(x)
             witness["other"] = written_plan(other)
         return witness
 

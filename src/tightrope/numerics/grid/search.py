@@ -222,17 +222,21 @@ class GridDirection:
         level, split = rough_level(pictures, epsilon), self.atoms_between()
         most = level + _HOPELESS
         length, plan = SMALL, grid_plan(pictures, epsilon, level, SMALL, split)
-        longest, made = self.longest(plan), plan
+        longest = self.longest(plan)
+        made: list[tuple[float, float, GridPlan]] = []  # how far the ends are apart, the upper one
         for _ in range(_REPLANS):
             try:
-                grid, made = self.grid(plan), plan
+                grid = self.grid(plan)
             except NotCertified:
-                if plan == made:
+                if not made:
                     raise
-                return made  # what was found before is still good
+                break  # what was found before is still good
             upper, lower = log_float(grid.upper(epsilon)), log_float(grid.lower(epsilon))
             if upper == -math.inf or (length > SMALL and lower == -math.inf and upper > most):
-                raise NotCertified("a grid of losses", "δ is too small for its floats")
+                if not made or made[-1][0] == math.inf:
+                    raise NotCertified("a grid of losses", "δ is too small for its floats")
+                break
+            made.append((upper - lower, upper, plan))
             most = min(most, upper + _HOPELESS)
             gap = (upper - lower) / (1.0 if closely else max(float(plan.tilt) * epsilon, 1.0))
             longer = self._affordable(plan, _next_length(length, gap, longest)) if fine else length
@@ -241,7 +245,7 @@ class GridDirection:
             level = upper
             length = longer
             plan = grid_plan(pictures, epsilon, level, length, split)
-        return plan
+        return min(made, key=lambda one: one[:2])[2]  # the last need not be the best
 
 
 def _next_length(length: int, gap: float, longest: int) -> int:

@@ -36,6 +36,7 @@ __all__ = [
     "block_sum",
     "exponential_sums",
     "rounded",
+    "rounded_weights",
     "scaled",
 ]
 
@@ -103,19 +104,25 @@ def exponential_sums(weights: Sequence[Ball], angles: Sequence[Ball], count: int
     Off by at most 11u in each term's size, and 5u for every term in a matrix product and 18u more: any order, and also
     if a library forms complex products with three real ones (``grid/fourier.py``). So products are short, and summed.
     """
-    import numpy as np
 
     effort.spend(len(angles) * (_ROW + _PLACE * math.sqrt(count) + _PRODUCT * count), "a line of doubles")
-    with precision(_BITS):
-        if not all(weight.rad() * len(weights) < _SURE for weight in weights):
-            raise NotCertified("a line of doubles", "a weight is too wide to be rounded")
-        shares = np.array([float(weight.mid()) for weight in weights])
+    shares = rounded_weights(weights)
     left, right = _rows(angles, count)
     values = (left[:_TERMS].T * shares[:_TERMS]) @ right[:_TERMS]
     for at in range(_TERMS, len(shares), _TERMS):
         some = slice(at, at + _TERMS)
         values += (left[some].T * shares[some]) @ right[some]
     return values.ravel()[: count + 1], UNIT * (40 + 5 * min(len(shares), _TERMS) + 2 * (len(shares) // _TERMS))
+
+
+def rounded_weights(weights: Sequence[Ball]) -> Floats:
+    """Weights ≥ 0 with sum at most 1 as doubles: all together they are off by at most 3u."""
+    import numpy as np
+
+    with precision(_BITS):
+        if not all(weight.rad() * len(weights) < _SURE for weight in weights):
+            raise NotCertified("a line of doubles", "a weight is too wide to be rounded")
+        return np.array([float(weight.mid()) for weight in weights])
 
 
 def above(values: Complexes, error: Ball, floor: Ball) -> Flags:

@@ -154,11 +154,12 @@ def _sums(transform: Transform, t: Fraction) -> Iterator[LowSum]:
     sizes, places = (np.array([float(b.mid()) for b in row]) for row in (terms.shares, terms.losses))
     heavy = np.argsort(-sizes)
     reached = np.cumsum(sizes[heavy])
+    whole = sum(terms.shares, Ball(0))
     for kept in _KEPT:
         some = heavy[: int(np.searchsorted(reached, kept)) + 1]
         chosen = some[np.argsort(places[some])]  # neighbours are to have near losses
         shares = [terms.shares[i] for i in chosen]
-        rest = 1 - sum(shares, Ball(0)) if len(some) < len(heavy) else Ball(0)  # all shares together are at most 1
+        rest = whole - sum(shares, Ball(0)) if len(some) < len(heavy) else Ball(0)
         error = (terms.error + rest).upper()
         yield LowSum(shares, [terms.losses[i] for i in chosen], error, (sizes[chosen], places[chosen]), reach)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ball, precision
-from tightrope.numerics.transforms.float_lines import UNIT, FloatNodes, above, exponential_sums, rounded
+from tightrope.numerics.transforms.float_lines import UNIT, FloatNodes, above, exponential_sums, rounded_weights
 from tightrope.numerics.transforms.turns import turns_at
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _few_sums(shares: Sequence[Ball], angles: Sequence[Ball], indices: Integers)
     import numpy as np
 
     effort.spend(_WORK * len(shares) * len(indices), "a line of doubles")
-    weights, values = np.array([rounded(share) for share in shares]), np.zeros(len(indices), dtype=np.complex128)
+    weights, values = rounded_weights(shares), np.zeros(len(indices), dtype=np.complex128)
     size = max(_AT_ONCE // _TOGETHER, 1)
     for at in range(0, len(shares), _TOGETHER):
         terms = slice(at, at + _TOGETHER)
