@@ -166,7 +166,7 @@ def _by_contour(c: Loss) -> Profile:
     found = [(pair, k) for pair, k in c.remove if isinstance(pair, PoissonRemove) and isinstance(pair.base, NormalPair)]
     sampled, hits = bool(found), sum(k * float(pair.rate) for pair, k in found)
     # around atoms only windowed contours are quicker than these; few sampled steps hardly decay, however blurred
-    rest = (deep, grid, blurred) if sampled and hits < _FEW_SAMPLED else (deep, blurred, grid)
+    rest = (grid, deep, blurred) if sampled and hits < _FEW_SAMPLED else (deep, blurred, grid)
     if sampled:
         return Ways((*first, atoms, *rest, long))
     return Ways((*first, deep, blurred, atoms, grid, long) if _alone(c) else (*first, *rest, atoms, long))

@@ -111,7 +111,7 @@ class GradedDirection(GridDirection):
         upper, lower = log_float(grid.upper(epsilon)), log_float(grid.lower(epsilon))
         return (upper - lower) / (1.0 if closely else max(float(plan.tilt) * epsilon, 1.0)) if upper > lower else 0.0
 
-    def _planned(self, start: GridPlan, epsilon: float, closely: bool) -> GradedPlan | None:
+    def _planned(self, start: GridPlan, epsilon: float, closely: bool = False) -> GradedPlan | None:
         """Graded grids; None if they cannot be made."""
         try:
             level, slope = log_float(self.grid(start).upper(epsilon)), self._slope(start, epsilon)
