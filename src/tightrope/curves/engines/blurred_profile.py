@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tightrope.curves.engines.contour_profile import transforms
+from tightrope.curves.engines.enclosed_root import ends_near
 from tightrope.curves.engines.lesser_direction import bounded_by, chernoff_bound
 from tightrope.curves.loss import Loss
 from tightrope.curves.profile import Profile, Witness, within_unit
@@ -20,7 +21,6 @@ from tightrope.numerics.contour.blurred import BlurPlan, BlurredSum
 from tightrope.numerics.exact import near
 
 _RELATIVE = 5e-10
-_STEPS = tuple(10.0**k for k in range(-15, -3))
 _SECANTS = 6
 
 
@@ -79,11 +79,7 @@ class BlurredProfile(Profile):
         top = self.sums[worse].largest
         high = min(_solved(lambda at: logs(at, Ball.upper), x, float(witness["t"]), top), top)
         low = _solved(lambda at: logs(at, Ball.lower), min(x, high), float(witness["t"]), top)
-        upper = next((e for e in _around(high, 1) if self.meets(Fraction(e), delta, witness)), None)
-        if upper is None:
-            raise NotCertified("the exact profile", f"no contour proved an ε near {high:.6g}")
-        lower = next((e for e in _around(low, -1) if self.needs(Fraction(e), delta, witness)), 0.0)
-        return Bound(lower, upper), witness
+        return ends_near(self, low, high, delta, witness), witness
 
     def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
         """At many ε: contours made for one serve the next ones, as long as they are good enough there."""
@@ -132,10 +128,6 @@ def _solved(gap: Callable[[float], float], x: float, t: float, top: float) -> fl
         if abs(value) < 2e-15 * abs(slope * x):
             break
     return x
-
-
-def _around(x: float, sign: int) -> list[float]:
-    return [max(x * (1 + sign * step), 0.0) for step in _STEPS]
 
 
 def _written(plan: BlurPlan) -> Witness:

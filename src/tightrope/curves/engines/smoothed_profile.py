@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tightrope.curves.engines.contour_profile import transforms
+from tightrope.curves.engines.enclosed_root import ends_near
 from tightrope.curves.loss import Loss
 from tightrope.curves.profile import Profile, Witness, within_unit
 from tightrope.curves.shared_proofs import shared_deltas, shared_epsilons
@@ -21,7 +22,6 @@ from tightrope.numerics.exact import near
 __all__ = ["RELATIVE", "SmoothedProfile", "smoothed_profile"]
 
 RELATIVE, _COARSEST = 5e-10, 1e-7  # of ε, and of δ wherever that is
-_STEPS = tuple(10.0**k for k in range(-14, -3))
 _SECANTS = 5
 
 
@@ -66,11 +66,7 @@ class SmoothedProfile(Profile):
                 return float(value.log().mid()) - goal if value > 0 else -math.inf
 
         high, low = (_solved(lambda at, end=end: logs(at, end), x, slope) for end in (Ball.upper, Ball.lower))  # type: ignore[misc]  # bound now
-        upper = next((e for e in _around(high, 1) if self.meets(Fraction(e), delta, witness)), None)
-        if upper is None:
-            raise NotCertified("the exact profile", f"no contour proved an ε near {high:.6g}")
-        lower = next((e for e in _around(low, -1) if self.needs(Fraction(e), delta, witness)), 0.0)
-        return Bound(lower, upper), witness
+        return ends_near(self, low, high, delta, witness), witness
 
     def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
         """At many ε: contours made for one serve the next ones, as long as they are good enough there."""
@@ -98,10 +94,6 @@ def _solved(gap: Callable[[float], float], x: float, slope: float) -> float:
             break
         x = following
     return x
-
-
-def _around(x: float, sign: int) -> list[float]:
-    return [max(x * (1 + sign * step), 0.0) for step in _STEPS]
 
 
 def _written(plan: SmoothPlan) -> Witness:
