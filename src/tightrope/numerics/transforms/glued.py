@@ -232,30 +232,6 @@ class GluedNormalTransform(Transform):
         logs, losses = self._float_half(t, y, t)
         return np.concatenate([logs + (t + 1) * losses, logs - t * losses]), np.concatenate([losses, -losses])
 
-    def smooth_floats(self, t: Floats | Sequence[float]) -> Floats:
-        """M − a at many real t, in floats."""
-        return self._in_groups(t, self._smooth_moments)
-
-    def _smooth_moments(self, t: Floats) -> Floats:
-        import numpy as np
-
-        logs, losses = self._float_half(float(t.max()), 0.0, float(t.min()))
-        rises, falls = np.multiply.outer(t + 1, losses), np.multiply.outer(-t, losses)
-        total: Floats = (np.exp(rises + logs) + np.exp(falls + logs)).sum(axis=1)
-        return total
-
-    def smooth_phases(self, t: float, eta: float, count: int) -> Complexes:
-        """(M − a) at the nodes over its value at the first, in floats."""
-        import numpy as np
-
-        logs, losses = self._tilted(t, eta * count)
-        masses = np.exp(logs - logs.max())
-        size = math.isqrt(count + 1) + 1
-        turn = 1j * eta * losses
-        giants = np.exp(np.multiply.outer(size * np.arange(size), turn)) * (masses / masses.sum())
-        result: Complexes = (giants @ np.exp(np.multiply.outer(turn, np.arange(size)))).ravel()[: count + 1]
-        return result
-
     def decay(self, t: Fraction, y: Fraction) -> Ball:
         """The atom's share, and the integrals along a path that leaves the axis (``transforms_glued_decay``)."""
         if t < 0:
