@@ -49,13 +49,14 @@ class Told(GradedDirection):
     def _located(self, *_):
         return None if self.graded is None else Located(GRADED, 1 - self.graded, 1.0, 1.0)
 
-    def one_grid(self, _, fine=True):
+    def one_grid(self, _, fine=True, closely=False):
+        del closely
         return one(8 * SMALL if fine else SMALL)
 
     def _planned(self, *_):
         return None if self.graded is None else GRADED
 
-    def _gap(self, plan, _):
+    def _gap(self, plan, *_):
         return self.graded if plan is GRADED else self.small if plan.length == SMALL else self.long
 
 

@@ -139,7 +139,7 @@ def _at_an_end(trials: Trials, seen: dict[Fraction, float], ends: dict[int, Frac
     target = f"the target {near(trials.target):.6g}"
     if min(seen.values()) > 0 and not ends:
         raise NotCertified("the calibrated value", f"no value meets {target}: {reach}")
-    if not ends:
+    if not ends or (max(seen.values()) <= 0 and min(costs) == max(costs) and 1 not in ends):  # nothing costs more
         raise NotCertified("the calibrated value", f"there is no boundary, every value meets {target}: {reach}")
     sign, refused = next(iter(ends.items()))
     known = max(seen) if sign > 0 else min(seen)
