@@ -22,7 +22,6 @@ _LAST = "grid"  # it answers nearly always, the better the more work it is allow
 _KEPT, _LEAST = 0.35, 1.5e5  # of the work that is allowed, for that; and so much at least, whatever a proof costs
 _EACH = 0.6  # where there is no grid: of the rest, for one way's searches, as the next may do better
 _BEFORE = "blurred"  # likewise, as a grid serves what it does not
-_IN_VAIN = 0.3  # likewise for windows, which serve no atoms that reach ε by themselves
 _AROUND, _LESS = "atoms", 0.6  # often closer than a grid after it: a part of what is held back for that will do
 _SHARE, _LITTLE = 0.85, 3e4  # of the work that is allowed, for a way to many points; and what none can do with
 _DEEP = "deep"
@@ -115,12 +114,8 @@ class Ways(Profile):
 
     def _share(self, name: str, held: bool) -> float:
         """Of the work that is left, for a way's searches; ``held``: something is held back for a grid."""
-        names = [one for one, _ in self.ways]
-        if name == "windowed" and _AROUND in names[names.index(name) + 1 :] and self._profile(_AROUND) is not None:
-            return _IN_VAIN
-        if name == _AROUND:
-            return 1.0
-        return _EACH if (name == _BEFORE or not held) and name != names[-1] else 1.0
+        whole = name in (_AROUND, self.ways[-1][0]) or (held and name != _BEFORE)
+        return 1.0 if whole else _EACH
 
     def _enough(self, name: str, width: float) -> bool:
         """Whether an answer is narrow: a contour is very narrow, or has met losses that a window would cut off."""
