@@ -125,7 +125,7 @@ def sizes(points: int) -> tuple[int, int, int]:
 
 
 def log_delta(laws: list[Law], x: float, size: int = 2**16) -> tuple[float, float]:
-    """(ln δ(x), an estimate of its error), the worse direction, x > 0; infinite errors where no method sees anything."""
+    """(ln δ(x), an estimate of its error), the worse direction, x > 0; an infinite one where no method sees it."""
     directions = ("remove", "add") if any(law.sample == "poisson" for law in laws) else ("remove",)
     found = []
     for direction in directions:
