@@ -101,11 +101,11 @@ def mechanism(laws: list[Law]) -> tr.Mechanism:
 def verdict(laws: list[Law], delta: float, size: int) -> Verdict:
     """Ask both. Of fixed-size samples the value of the dominating pair is judged, which no real pair may reach."""
     bound = tr.epsilon(mechanism(laws), delta=delta).computed
-    silent = (0.0, 0.0)  # ε = 0 asks nothing of δ below it
-    above = log_delta(laws, bound.upper, size) if bound.upper > 0 else silent
-    below = log_delta(laws, bound.lower, size) if bound.lower > 0 else silent
-    log = float(np.log(delta))
-    return Verdict(
-        laws, delta, bound.lower, bound.upper,
-        (above[0] - log if bound.upper > 0 else 0.0, above[1]), (below[0] - log if bound.lower > 0 else 0.0, below[1]),
-    )
+
+    def excess(end: float) -> tuple[float, float]:
+        if end <= 0:
+            return 0.0, 0.0  # nothing is said of δ there
+        value, error = log_delta(laws, end, size)
+        return value - float(np.log(delta)), error
+
+    return Verdict(laws, delta, bound.lower, bound.upper, excess(bound.upper), excess(bound.lower))
