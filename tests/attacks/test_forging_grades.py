@@ -9,8 +9,8 @@ import tightrope as tr
 from attacks.certificates import changed, confirmed
 
 CLAIMS = {
-    "graded": tr.epsilon(tr.Gaussian(1).poisson("0.0005", relation="replace") * 60, delta="1e-12"),
-    "climbing": tr.epsilon(tr.Gaussian("1.5").poisson("0.0001", relation="replace") * 2000, delta="1e-10"),
+    "graded": tr.epsilon(tr.Gaussian(1).without_replacement(1, 2000) * 60, delta="1e-12"),
+    "climbing": tr.epsilon(tr.Laplace(1).poisson("0.0001", relation="replace") * 2000, delta="1e-10"),
 }
 DATA = {name: json.loads(claim.to_json()) for name, claim in CLAIMS.items()}
 

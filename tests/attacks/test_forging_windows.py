@@ -15,6 +15,7 @@ CLAIMS = {
     "two kinds": tr.epsilon(
         tr.Gaussian("8.37").poisson("2.38e-5") * 21 + tr.Gaussian("4.35").poisson("3.93e-5") * 21, delta="1.44e-32"
     ),
+    "exchanged": tr.epsilon(tr.Gaussian("3.41").poisson("0.0000143", relation="replace") * 2000, delta="1e-22"),
 }
 DATA = {name: json.loads(claim.to_json()) for name, claim in CLAIMS.items()}
 NUMBERS = ["0/1", "-1/1", "3/1", "1000000/1", "1" + "0" * 30 + "/1", None, "1/0", []]
@@ -62,10 +63,12 @@ def test_no_field_proves_a_falsehood(name):
 
 
 @pytest.mark.parametrize("value", ["1000000/1", "1000000000000/1", "-1000000/1"])
-@pytest.mark.parametrize("field", ["angle", "low_angle", "cut", "low_cut", "low_end", "high", "low", "blur"])
+@pytest.mark.parametrize(
+    "field", ["angle", "low_angle", "cut", "low_cut", "low_end", "high", "low", "blur", "start", "deep", "deep_tilt"]
+)
 def test_nothing_is_laid_out_that_is_out_of_reach(field, value):
     """Arrays are counted, too: numpy reports them."""
-    data = forged(DATA["alone"], (field,), value)
+    data = forged(DATA["exchanged" if field in ("start", "deep", "deep_tilt") else "alone"], (field,), value)
     tracemalloc.start()
     try:
         confirmed(data)

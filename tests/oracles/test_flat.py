@@ -10,11 +10,12 @@ from tightrope.accounting.facts import fact
 from tightrope.curves.engines.contour_profile import transforms
 from tightrope.curves.engines.flat_profile import flat_profile
 from tightrope.curves.engines.grid_profile import grid_profile
+from tightrope.curves.engines.smoothed_profile import smoothed_profile
 from tightrope.curves.loss import Loss
 from tightrope.curves.sampled.draws import cut_draws
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball
-from tightrope.numerics.contour.flat import FlatSum
+from tightrope.numerics.contour.flat import FlatSum, _root
 from tightrope.numerics.contour.integral import ContourSum
 
 F = Fraction
@@ -123,3 +124,30 @@ def test_the_search_moves_from_line_to_line_but_not_for_ever(monkeypatch):
     monkeypatch.setattr(total, "_new_line", lambda x, _: asked.append(x) or Slanted(100))  # its period ends before
     assert total.root(-8.0) == asked[0]
     assert len(asked) == 1
+
+
+def test_noise_far_out_does_not_hide_the_root():
+    """A line that drowns beyond 20: its call seems large again there."""
+    line = Slanted(1)
+    line.log_call = lambda x: (-2 * (x - 1) if x < 20 else 5.0, 0.0)
+    assert _root(line, -8.0) == pytest.approx(5)
+    assert _root(line, 3.0) is None  # it is larger nowhere
+    assert _root(line, -60.0) is None  # nor so small before half of the period, but for noise
+
+
+def test_no_root_is_guessed_without_a_line(monkeypatch):
+    total = FlatSum(transforms(fact(tr.Gaussian(1).poisson(0.01) * 1000, Loss).curve.remove))
+    monkeypatch.setattr(total, "_new_line", lambda *_: None)
+    with pytest.raises(NotCertified, match="short enough"):
+        total.root(-8.0)
+
+
+def test_small_losses_of_many_draws_need_steeper_tilts():
+    loss = cut(tr.Gaussian("5.55").with_replacement(5, 2440) * 283_000, 110)
+    bound, witness = flat_profile(loss).epsilon(F("6.44e-23"))
+    assert 0 < 1 - bound.lower / bound.upper < 1e-11
+    assert float(witness["t"]) > 2
+    other, _ = smoothed_profile(loss, 1e-8).epsilon(F("6.44e-23"))  # with searches on proved values
+    assert other.lower <= bound.upper
+    assert other.upper >= bound.lower
+    assert other.upper < other.lower * (1 + 1e-7)

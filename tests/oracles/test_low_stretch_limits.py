@@ -9,7 +9,7 @@ import pytest
 from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.real import Real
 from tightrope.numerics.sums.finite import scattered
-from tightrope.numerics.transforms.block_sums import stretch_bound
+from tightrope.numerics.transforms.block_sums import Patience, stretch_bound
 from tightrope.numerics.transforms.finite import FiniteTransform
 from tightrope.numerics.transforms.low_stretches import low_parts, low_up_to, near_end
 from tightrope.numerics.transforms.settled_nodes import Quadrature
@@ -21,7 +21,7 @@ TILT = F(1, 2)
 class Ruled:
     """|φ| = |cos(y/2)| but for an error, by a quadrature that serves up to 1."""
 
-    tilt_cost = 1.0
+    tilt_cost, decay_cost = 1.0, 0.0
 
     def __init__(self, error):
         self.error = error
@@ -54,8 +54,8 @@ def test_a_quadrature_says_nothing_beyond_its_end():
     assert part.near(F(1, 2))[1] == 1  # its moments alone would reach 2.4
     with precision(100):
         whole = part.sums[-1]
-        assert whole.low(F(1, 2), F(1), Ball(0.98))
-        assert not whole.low(F(1, 2), F(5, 4), Ball(0.98))
+        assert whole.low(F(1, 2), F(1), Ball(0.98), Patience())
+        assert not whole.low(F(1, 2), F(5, 4), Ball(0.98), Patience())
     assert near_end([part], F(1, 2), F(3), 2.0) == 1
     assert low_up_to([part], F(1, 2), F(3), 2.0) == 1
 
@@ -68,8 +68,8 @@ def test_the_error_of_a_quadrature_counts():
         assert log >= 100 * math.log(exact + 0.01)
         assert log <= 100 * math.log(exact + 0.0101)
         whole = part.sums[-1]
-        assert not whole.low(F(1, 2), F(1), Ball(exact + 0.0085))
-        assert whole.low(F(1, 2), F(1), Ball(exact + 0.018))
+        assert not whole.low(F(1, 2), F(1), Ball(exact + 0.0085), Patience())
+        assert whole.low(F(1, 2), F(1), Ball(exact + 0.018), Patience())
 
 
 def test_parts_help_each_other_as_far_as_each_reaches():

@@ -10,6 +10,7 @@ from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.real import Real
 from tightrope.numerics.sums.finite import scattered
+from tightrope.numerics.transforms.block_sums import Patience
 from tightrope.numerics.transforms.closed import LaplaceTransform, NormalTransform
 from tightrope.numerics.transforms.exchanged_discrete import ExchangedDiscreteNormalTransform
 from tightrope.numerics.transforms.finite import FiniteTransform
@@ -118,7 +119,7 @@ def test_what_gives_up_is_not_low(monkeypatch):
     monkeypatch.setattr(glued, "decay", gives_up)
     assert low_up_to([part], F(60), F(10) ** 6, 30.0) == 60
     (light,) = low_parts([(MIXED, 10)], TILT)  # what the lightest terms leave out is more than is asked for
-    assert not light.sums[0].low(F(10), F(11), light.goal(100.0))
+    assert not light.sums[0].low(F(10), F(11), light.goal(100.0), Patience())
 
 
 def test_lighter_terms_are_counted_by_their_mass():
@@ -131,3 +132,16 @@ def test_lighter_terms_are_counted_by_their_mass():
             assert sum(one.shares, Ball(0)) + one.error >= 1 - Ball(10) ** -20
             y = np.array([3.0, 50.0])
             assert (one.sizes(y) >= part.sums[-1].sizes(y) - 1e-12).all()
+
+
+def test_patience_has_an_end():
+    """What a trial costs is taken from it, and where none is left nothing is proved."""
+    parts = low_parts([(exchanged(1, 57), 2500)], TILT)
+    (whole,) = parts[0].sums[-1:]
+    with precision(100):
+        patience = Patience(1e6)
+        assert whole.low(F(200), F(600), Ball(0.99), patience)
+        assert 0 < patience.left < 1e6
+        spent = 1e6 - patience.left
+        assert not whole.low(F(200), F(600), Ball(0.99), Patience(spent / 100))
+        assert whole.low(F(200), F(600), Ball(0.99), Patience(2 * spent))

@@ -8,7 +8,7 @@ import pytest
 
 import tightrope as tr
 from tightrope.numerics.balls import Ball, ball, precision
-from tightrope.numerics.transforms.block_sums import near_bound
+from tightrope.numerics.transforms.block_sums import _largest, near_bound
 from tightrope.numerics.transforms.exchanged_discrete import ExchangedDiscreteNormalTransform
 from tightrope.numerics.transforms.sampled_laplace import SampledLaplaceTransform
 from tightrope.numerics.transforms.settled_nodes import Quadrature, _low, settled_nodes
@@ -164,3 +164,41 @@ def test_claims_are_sharp_and_checked(relation, rate):
     claim = tr.epsilon(steps, delta=1e-9)
     assert claim.upper - claim.lower < 1e-8 * claim.upper
     assert tr.check(claim.to_json())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_largest_sum_of_blocks_is_that_of_all_steps(seed):
+    """Powers by doubling, in batches, with one block and with several."""
+    rng = np.random.default_rng(seed)
+    number, steps = int(rng.integers(3, 90)), int(rng.integers(2, 3000))
+    angles, weights = rng.uniform(-1, 1, number), rng.uniform(0, 1, number)
+    weights /= weights.sum()
+    start = rng.uniform(0, 6, number)
+    terms = weights * np.exp(1j * (start + np.multiply.outer(np.arange(steps), angles)))
+    for length in (4, 16, number):
+        starts = np.arange(0, number, length)
+        sums = np.abs(np.add.reduceat(terms, starts, axis=1)).sum(axis=1)
+        turn, first = np.exp(1j * angles), weights * np.exp(1j * start)
+        found, done = _largest(turn, first, starts, steps, 2.0)
+        assert done == steps
+        assert sums.max() <= found + 1e-11  # a few more steps may be looked at
+        assert found <= np.abs(np.add.reduceat(first, starts)).sum() + 1  # and it is a sum of sizes
+        if steps % max(1, min(steps, 30_000 // number)) == 0:
+            assert found == pytest.approx(sums.max(), rel=1e-10)
+        early, looked = _largest(turn, first, starts, steps, float(sums.max()) * 0.9)
+        assert early == math.inf
+        assert looked <= steps + 30_000
+
+
+def test_neighbours_far_out_are_turned():
+    transform = ExchangedDiscreteNormalTransform(F(30), 1, F(1, 10), False)
+    indices = [0, 7000, *range(9000, 9040), 20_000, 20_001]
+    with precision(80):
+        together = transform.at(F(2), F(3, 8), indices)
+        for k, value in zip(indices, together, strict=True):
+            alone = transform.at(F(2), F(3, 8), [k])[0]
+            assert value.overlaps(alone)
+            assert value.real.rad() < 1e-22
+    dear = transform.at_cost(F(2), F(3, 8), list(range(9000, 12_000, 75)))
+    assert transform.at_cost(F(2), F(3, 8), list(range(9000, 9040))) < dear / 2
+    assert transform.at_cost(F(2), F(3, 8), list(range(40))) < transform.at_cost(F(2), F(3, 8), list(range(400, 440)))

@@ -91,8 +91,11 @@ def test_aliases_are_bounded_and_not_forgotten():
             assert off <= float(transform._alias(F(1), y)) + 1e-14
             seen.append(off)
         assert max(seen) > 1e-6
-        with pytest.raises(NotCertified):
-            transform.line(F(1), F(1), 24)
+        far, true = transform.line(F(1), F(1), 24)[1][24], truth(mp.mpc(1, 24)) / base  # value by value
+        assert abs(far.real - Ball(mp.nstr(true.real, 28))) < 1e-24
+        assert abs(far.imag - Ball(mp.nstr(true.imag, 28))) < 1e-24
+        with pytest.raises(NotCertified):  # of so many that is out of the question
+            SmoothDiscreteNormalTransform(F(10**6), 1000, F(9, 10), False).line(F(1), F(1000), 10)
 
 
 @pytest.mark.parametrize(("sigma", "rate", "power"), [(20, 0.1, 3.0), (60, 0.01, 4.0), (9, 0.5, -2.0)])
@@ -145,8 +148,12 @@ def test_the_nodes_kept_are_true_and_those_dropped_small():
     assert few.alive[:21].any()
     steep = transform.float_nodes(t, eta, count, Ball(-20))  # a floor that is never reached: value by value
     assert np.abs(steep.values - theirs.values)[steep.alive].max() < 1e-12
+    more = transform.float_nodes(t, eta, 4100, Ball(-20))  # so many that none is in balls
+    assert np.abs(more.values[:4001] - theirs.values)[more.alive[:4001]].max() < 1e-12
     wide = SmoothDiscreteNormalTransform(F(10**8), 10**4, F(1, 20), False)
     assert wide.float_nodes(t, eta, 10**6, Ball(-20)) is None
+    with pytest.raises(NotCertified, match="too wide"):  # neither near the normal one nor value by value
+        wide.float_nodes(t, F(10**5), 20, Ball(-200))
 
 
 def test_the_sum_is_that_of_the_values():
@@ -184,4 +191,65 @@ def test_narrow_noise_is_listed():
     assert isinstance(sampled_discrete_transform(F(4), 1, F(1, 2), False), SampledDiscreteNormalTransform)
     assert isinstance(sampled_discrete_transform(F(16), 1, F(1, 2), False), SmoothDiscreteNormalTransform)
     with pytest.raises(NotCertified):  # a tilt for which the strip is too narrow
-        SmoothDiscreteNormalTransform(F(16), 40, F(1, 2), True).log_real(F(4000))
+        SmoothDiscreteNormalTransform(F(10**6), 10**4, F(1, 2), True).log_real(F(4000))
+
+
+@pytest.mark.parametrize(("adding", "t"), [(True, F(3000)), (False, F(-3000)), (True, F(40)), (False, F(12))])
+def test_far_tilts_are_exact_where_the_normal_transform_is_far_off(adding, t):
+    """At σ = 4 and w^{−3000} aliases are 10⁻⁴, and a hundred thousand copies would multiply them."""
+    law = F(17), 1, F(1, 40_000), adding
+    transform, truth = SmoothDiscreteNormalTransform(*law), exact(*law)
+    with mp.workdps(40), precision(100):
+        true = mp.log(truth(number(t)))
+        value = transform.log_real(t)
+        assert value.overlaps(Ball(mp.nstr(true, 38)))
+        assert value.rad() < abs(value) * Ball("1e-18")
+        steep = abs(transform._power(t)) > 1000
+        assert transform._listed(t, F(0)) == (steep and transform._power(t) < 0)
+
+
+def test_tilts_out_of_reach_of_the_normal_transform_are_not_out_of_reach():
+    transform = SmoothDiscreteNormalTransform(F("4.18") ** 2, 1, F("0.0000526"), False)
+    with precision(80):
+        with pytest.raises(NotCertified, match="too far apart"):
+            transform._alias(F(-20_000), F(0))
+        assert transform._listed(F(-20_000), F(0))
+        listed = transform._value_by_value().log_real(F(-20_000))
+        assert transform.log_real(F(-20_000)).overlaps(listed)
+        assert 0.01 < float(listed.mid()) < 1
+        # so few nodes are not worth a proof that others are low: all of them, value by value
+        nodes = transform.float_nodes(F(5), F(400), 50, Ball(-200))
+        truth = transform._value_by_value().float_nodes(F(5), F(400), 50, Ball(-200))
+    assert np.abs(nodes.values - truth.values).max() <= float(nodes.error + truth.error)
+
+
+def test_nodes_far_out_are_those_of_the_values():
+    transform, listed = (kind(F(20), 1, F(1, 50), False) for kind in (SmoothDiscreteNormalTransform,
+                                                                      SampledDiscreteNormalTransform))
+    indices = [*range(5000, 5020), 9000]
+    with precision(80):
+        for one, two in zip(transform.at(F(3), F(7), indices), listed.at(F(3), F(7), indices), strict=True):
+            assert abs(one.real - two.real) + abs(one.imag - two.imag) < 1e-22
+        terms = transform.terms_of(F(3))
+        sums = sum((p * (loss * 7 * 9000).cos() for p, loss in zip(terms.shares, terms.losses, strict=True)), Ball(0))
+        assert abs(sums - listed.at(F(3), F(7), [9000])[0].real) < terms.error + Ball("1e-18")
+    assert transform.at_cost(F(3), F(7), indices) == listed.at_cost(F(3), F(7), indices)
+    wide = SmoothDiscreteNormalTransform(F(10**6), 1000, F(1, 50), False)
+    assert wide.terms_of(F(3)) is None
+    assert wide.at_cost(F(3), F(1, 8), [1, 2]) > 0
+    with precision(60):
+        near = wide.at(F(3), F(1, 8), [1, 2])[1]
+        assert near.overlaps(wide.line(F(3), F(1, 8), 2)[1][2])
+        with pytest.raises(NotCertified, match="too many others"):
+            wide.at(F(3), F(1, 8), [5000])
+
+
+def test_the_quicker_line_is_taken():
+    transform = SmoothDiscreteNormalTransform(F(20), 1, F(1, 50), False)
+    normal, listed = transform._costs(700.0, 90.0, 30, 100)
+    assert listed < normal == math.inf  # that many nodes the normal one refuses
+    assert transform.cost(700.0, 90.0, 30, 100) == listed
+    near = transform._costs(20.0, 0.1, 200, 150)
+    assert transform.cost(20.0, 0.1, 200, 150) == min(near) < math.inf
+    with precision(100):
+        assert transform.line(F(700), F(90), 3)[1][3].overlaps(transform._value_by_value().line(F(700), F(90), 3)[1][3])

@@ -16,7 +16,8 @@ Maker = Callable[[Fraction], Mechanism]
 LARGEST = Fraction(10**17)  # of whole numbers
 _MOST = 150  # trials of one calibration: a user's function may be anything
 _APART = 1e-5  # relatively: costs that are closer say nothing about a slope
-_SHARE, _ROUGH, _LITTLE = 0.6, 0.3, 5e4  # of the work left, for a claim and for an estimate; what is too little for any
+_ROUGH, _LITTLE = 0.3, 5e4  # of the work left, for an estimate; what is too little for any
+_SHARES = (0.6, 0.6, 0.95)  # likewise for the first certified cost, and the next ones: three are mostly enough
 _ABOUT = 0.1  # relatively: by so much estimates that lead somewhere may be off
 _STRAIGHT = 2e-8  # product of distances: a line is off by about this times the curvature
 
@@ -49,6 +50,9 @@ class Trials:
         if not affords(_LITTLE):
             raise NotCertified("the calibrated value", f"after {self._spent} trials its work is spent{self._tried()}")
 
+    def _share(self) -> float:
+        return _SHARES[min(len(self._uppers), len(_SHARES) - 1)]
+
     def _tried(self) -> str:
         known = sorted((near(x), upper) for x, upper in self._uppers.items())
         return "".join(f"; {x:.6g} costs at most {upper:.6g}" for x, upper in (*known[:1], *known[1:][-1:]))
@@ -79,7 +83,7 @@ class Trials:
         """The certified cost at x, which must be accepted."""
         if x not in self._claims:
             mechanism = self._known(x)
-            with allowed(_SHARE * left()):
+            with allowed(self._share() * left()):
                 claim = self._question(mechanism)
             if x in self._uppers and claim.upper > self._uppers[x] * (1 + _APART):  # more was proved of it before
                 raise NotCertified("the calibrated value", f"too little work is left to certify {near(x):.6g}")
@@ -89,7 +93,7 @@ class Trials:
     def upper(self, x: Fraction) -> float:
         """The upper end of that."""
         if x not in self._uppers:
-            with allowed(_SHARE * left()):
+            with allowed(self._share() * left()):
                 quick = None if self._distrusted else self._quick(self._known(x))
             self._uppers[x] = self.claim(x).upper if quick is None else quick
         return self._uppers[x]

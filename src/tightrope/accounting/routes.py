@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from tightrope.accounting.aims import aim
 from tightrope.accounting.facts import fact
 from tightrope.accounting.instances import gaussian_instance
 from tightrope.accounting.known import Fact
@@ -29,6 +30,7 @@ from tightrope.curves.sampled.draws import drawn_rates, loss_attained_with_repla
 from tightrope.curves.sampled.exchanged import loss_attained_by_poisson_replacement
 from tightrope.curves.sampled.shuffled_count import loss_attained_by_shuffling
 from tightrope.curves.shared_records import loss_attained_by_sharing, sharing_cuts
+from tightrope.curves.ways import FAIR
 from tightrope.mechanisms.base import Mechanism
 from tightrope.mechanisms.batches import Allocated, ShuffledBatches
 from tightrope.mechanisms.composed import composed
@@ -52,6 +54,7 @@ class Route:
     effort: int = 0  # above 0: left to compare; above 1: to nobody, it would take seconds
     end: Fraction | None = None  # the last order of a line: there the whole curve gains more than a trifle
     final: bool = False  # no other route can be better, even where this one is only an upper bound
+    width: float = FAIR  # how close its ends should be, relatively
 
 
 def _line(rule: Theorem[..., Any], mechanism: Mechanism) -> Step:
@@ -72,6 +75,7 @@ def exact_route(m: Mechanism) -> Route | None:
         (*known.steps, _line(loss_has_profile, m)),
         lambda: loss_has_profile(known.curve),
         final=nothing_sharper(known.curve, drawn) or one_shuffle(known.curve),
+        width=aim(m, known.curve),
     )
 
 

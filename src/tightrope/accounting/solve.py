@@ -14,11 +14,11 @@ from tightrope.accounting.routes import Route, exact_route, lower_losses, routes
 from tightrope.curves.composed_loss import loss_has_profile
 from tightrope.curves.loss import Loss
 from tightrope.curves.profile import Profile, Witness
-from tightrope.curves.ways import ROUGH, roughly
+from tightrope.curves.ways import FAIR, ROUGH
 from tightrope.errors import NotCertified
 from tightrope.mechanisms.base import Mechanism
 from tightrope.numerics.bound import Bound
-from tightrope.numerics.effort import allowed, left
+from tightrope.numerics.effort import affords, allowed, left
 from tightrope.theorems import Kind, Step
 
 
@@ -40,20 +40,27 @@ _CLOSE = 1 - 1e-6  # ends of a law whose parts need not be asked
 _NARROW = 1 - 1e-3  # further apart, another route may be better than one that is so in theory
 _WORK, _BELOW = 2.1e6, 2.5e5  # units of work for a question; of it for its lower end, where other laws must tell that
 _OTHERS = 2.5e5  # of it for all other routes, where the exact one gives up
+_PLENTY = 1.5e6  # nearly all of it: with less left, as for a trial of a calibration, fair ends will do,
+_LESS = 0.08  # and of that so much for these two
 _ROOM = 1e-5  # at most, relatively, between such a lower end and what was proved
 _SHARE, _ENOUGH = 0.7, 1e6  # of what is left, for each of these laws; units where a rough end will do
 NOTHING = Answer(Bound(0.0, math.inf), Bound(0.0, math.inf), "none", "upper", (), {})
 
 
+def _profile(route: Route) -> Profile:
+    """What is to be asked: for ends as close as they should be, unless little work is allowed."""
+    return route.build().aiming(route.width if affords(_PLENTY) else FAIR)
+
+
 def epsilon_by(route: Route, delta: Fraction) -> Answer:
     """ε at this δ by one route."""
-    bound, witness = route.build().epsilon(delta)
+    bound, witness = _profile(route).epsilon(delta)
     return _answer(route, bound, witness)
 
 
 def delta_by(route: Route, epsilon: Fraction) -> Answer:
     """δ at this ε by one route."""
-    profile = route.build()
+    profile = _profile(route)
     witness = profile.find(epsilon)
     return _answer(route, Bound.around(profile.prove(epsilon, witness), 0.0, 1.0), witness)
 
@@ -69,7 +76,7 @@ def best_epsilon(m: Mechanism, delta: Fraction) -> Answer:
 
 
 def _epsilon_by(delta: Fraction, route: Route, best: Answer) -> Answer | None:
-    profile, most = route.build(), best.bound.upper
+    profile, most = _profile(route), best.bound.upper
     if math.isfinite(most) and profile.misses(delta, Fraction(most) * _SAME):
         return None  # it is no better
     return _answer(route, *profile.epsilon(delta))
@@ -84,9 +91,10 @@ def least_epsilon(m: Mechanism, delta: Fraction) -> float | None:
 
 
 def epsilon_estimate(m: Mechanism, delta: Fraction) -> float | None:
-    """About ε at this δ, for searches, by the law of the loss; None where that is unknown or gives up."""
+    """About ε at this δ, for searches, by the law of the loss; None where that is unknown or gives up. By another route
+    certified costs may be less."""
     route = exact_route(m) if 0 < delta < 1 else None
-    if route is None or not (route.kind == "equal" or route.final):
+    if route is None:
         return None
     try:
         return route.build().estimate(delta)
@@ -111,19 +119,21 @@ def _best(
 ) -> Answer:
     """The best route's answer, and the best lower end by ``enclosed``, if that is wanted."""
     with allowed(_WORK):
-        best, known, floor = _least(m, by, effort)
+        less = _LESS * left()
+        below, others, rough = (_BELOW, _OTHERS, _ENOUGH) if affords(_PLENTY) else (less, less, less)
+        best, known, floor = _least(m, by, effort, 0.0 if enclosed is None else below, others)
         if known is None:
             return best
-        with allowed(left() if known else _ENOUGH):
+        with allowed(left() if known else rough):
             low = floor if enclosed is None else max(floor, largest_lower(m, enclosed, known))
     return replace(best, bound=Bound(min(low, best.bound.upper), best.bound.upper))
 
 
 def _least(
-    m: Mechanism, by: Callable[[Route, Answer], Answer | None], effort: int
+    m: Mechanism, by: Callable[[Route, Answer], Answer | None], effort: int, below: float, others: float
 ) -> tuple[Answer, int | None, float]:
     """The best route's answer; how many of the laws for a lower end need not be asked again, None if all is said; and
-    a lower end."""
+    a lower end. ``below``: work that is kept for that; ``others``: for other routes than the exact one."""
     best, paired, known, floor = NOTHING, False, 0, 0.0
     for route in sorted(routes(m), key=_turn):
         if best.bound.upper == 0.0:
@@ -131,7 +141,7 @@ def _least(
         if not _worth(route, best, paired, effort):
             continue
         try:
-            with allowed(left() - _BELOW - _OTHERS * (route.name == "exact")):
+            with allowed(left() - below - others * (route.name == "exact")):
                 found = by(route, best)
         except NotCertified:
             known += route.name == "exact" and route.kind == "equal"
@@ -185,7 +195,7 @@ def largest_lower(m: Mechanism, enclosed: Callable[[Profile], Bound], known: int
         try:
             profile = loss_has_profile(law)
             with allowed(_SHARE * left()):
-                found = enclosed(profile if known else roughly(profile))
+                found = enclosed(profile if known else profile.aiming(ROUGH))
         except NotCertified:
             continue
         best = max(best, _with_room(found))

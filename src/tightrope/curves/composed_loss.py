@@ -16,6 +16,7 @@ from tightrope.curves.engines.atoms_profile import atoms_profile
 from tightrope.curves.engines.blurred_profile import blurred_profile
 from tightrope.curves.engines.contour_profile import contour_profile, transforms
 from tightrope.curves.engines.grid_profile import few, grid_profile
+from tightrope.curves.engines.smoothed_profile import has_few_values, scattered_profile
 from tightrope.curves.engines.windowed_profile import rare, windowed_profile
 from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss, Parts, merged
@@ -154,15 +155,17 @@ def _by_contour(c: Loss) -> Profile:
     deep: Way = ("deep", lambda: None if (known := plain()) is None else replace(known, deep=True))
     windowed: Way = ("windowed", partial(windowed_profile, c))
     blurred: Way = ("blurred", partial(blurred_profile, c))
+    smoothed: Way = ("smoothed", partial(scattered_profile, c))
     atoms: Way = ("atoms", partial(atoms_profile, c))
     if few_mixtures(c):
         return Ways((grid, contour, deep, blurred, windowed, long))
     if all(not pair.decays for parts in c.directions for pair, _ in parts):
-        first = (grid, blurred) if _sparse(c) else (blurred, grid)
-        return Ways((*first, windowed, contour, deep, long))
+        blurry = (blurred, smoothed) if has_few_values(c) else (smoothed, blurred)
+        atomic = (smoothed, grid, blurred) if _sparse(c) else (*blurry, grid)
+        return Ways((*atomic, windowed, contour, deep, long))
     if few(c):
         return Ways((windowed, grid, contour, deep, blurred, long))
-    first = (windowed, contour) if rare(c) else (contour, windowed)
+    first: tuple[Way, ...] = (windowed, contour) if rare(c) else (contour, smoothed, windowed)
     found = [(pair, k) for pair, k in c.remove if isinstance(pair, PoissonRemove) and isinstance(pair.base, NormalPair)]
     sampled, hits = bool(found), sum(k * float(pair.rate) for pair, k in found)
     # around atoms only windowed contours are quicker than these; few sampled steps hardly decay, however blurred

@@ -74,6 +74,14 @@ class Profile(ABC):
         with precision(256):
             return bool(value > ball(delta))
 
+    def at_hand(self, witness: Witness) -> bool:  # noqa: ARG002 - not in general
+        """Whether the proof of this witness is remembered, so that its value at another ε costs next to nothing."""
+        return False
+
+    def aiming(self, width: float) -> Profile:  # noqa: ARG002 - one way gives what it gives
+        """The same, where ends so far apart, relatively, are sought: no further way is tried for closer ones."""
+        return self
+
     def misses(self, delta: Fraction, epsilon: Fraction) -> bool:  # noqa: ARG002 - a search costs as much as a solution
         """Whether it is quickly seen that δ(ε) exceeds delta."""
         return False
@@ -113,6 +121,11 @@ class DirectProfile(Profile):
     def near(self, delta: Fraction) -> Start | None:
         """The guess, where one was given."""
         return None if self.guess is None else self.guess(delta)
+
+    @property
+    def may_be_wide(self) -> bool:  # type: ignore[override]  # likewise
+        """A certified grid may be."""
+        return not self.exact
 
     @property
     def first_step(self) -> float:  # type: ignore[override]  # depends on how exact the formula is

@@ -13,16 +13,20 @@ from functools import lru_cache
 from itertools import pairwise
 
 from tightrope.curves.composed_loss import evaluator
+from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss
-from tightrope.curves.pair import Call
+from tightrope.curves.pair import Call, Pair
 from tightrope.curves.profile import Profile
 from tightrope.curves.renyi import Renyi
+from tightrope.curves.sampled.draws import MOST_BITS, DrawsPair
 from tightrope.errors import NotCertified
+from tightrope.numerics import effort
 from tightrope.numerics.balls import INFINITY, Ball, ball, precision
 from tightrope.numerics.real import largest, total
 from tightrope.theorems import Source, theorem
 
 CELLS = 256
+_UNITS, _SEARCH = 25.0, 40  # of work for a piece of a law at one end of a cell; about the orders that a search looks at
 _BITS = 160
 
 
@@ -67,8 +71,16 @@ class IntegratedRenyi(Renyi):
         """A sum over all cells."""
         return 2
 
+    def _counted(self) -> None:
+        """A part of what all cells cost, which is done once for many orders; nothing is begun that cannot be ended."""
+        units = _UNITS * CELLS * sum(_pieces(pair) for parts in self.loss.directions for pair, _ in parts)
+        if not effort.affords(units):
+            raise NotCertified("a Rényi curve of a profile", "too little work is left")
+        effort.spend(units / _SEARCH, "a Rényi curve of a profile")
+
     def divergence(self, order: Fraction) -> Ball:
         """ln(1 + α(α−1)·integral)/(α − 1), for each direction against its reverse."""
+        self._counted()
         sides = _chords(self.loss)
         if sides is None:
             return INFINITY
@@ -82,12 +94,20 @@ class IntegratedRenyi(Renyi):
 
     def approximate(self, order: float) -> float:
         """The same in floats."""
+        self._counted()
         sides = _chords(self.loss)
         if sides is None:
             return math.inf
         a = order
         sums = [one.approximate(a - 2) + other.approximate(-a - 1) for one, other in (sides, sides[::-1])]
         return math.log1p(a * (a - 1) * max(sums)) / (a - 1)
+
+
+def _pieces(pair: Pair) -> int:
+    """How many laws, or atoms, a pair mixes."""
+    if isinstance(pair, DrawsPair):
+        return min(pair.size, pair.kept(MOST_BITS))
+    return len(pair.law.values) if isinstance(pair, FinitePair) else 1
 
 
 def _calls(loss: Loss) -> list[Call] | None:

@@ -51,6 +51,19 @@ class OneOrderProfile(Profile):
             order = self.curve.top
         return {"order": order if order > 1 else Fraction(1 + best)}
 
+    def misses(self, delta: Fraction, epsilon: Fraction) -> bool:
+        """Floats tell, at the best order: a proof there may be long."""
+        log, lam = math.log(delta.denominator) - math.log(delta.numerator), math.inf
+
+        def reached(at: float, d: float) -> float:
+            nonlocal lam
+            value = d + (log - self._saving(at)) / at
+            lam = min(lam, value)
+            return value
+
+        self._order(reached)
+        return lam > near(epsilon)
+
     def find(self, epsilon: Fraction) -> Witness:
         """The order at which δ is least."""
         e = float(min(epsilon, Fraction(10**300)))

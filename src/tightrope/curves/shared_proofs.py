@@ -47,12 +47,14 @@ class SharedProofs:
     def __init__(self, profile: Profile, find: Find | None = None) -> None:
         self._profile, self._find = profile, find or profile.find
         self._found: list[tuple[float, SharedRoots, float]] = []  # for which ε, its values, and how wide they are there
+        self._made: list[tuple[float, Witness]] = []
         self._work, self._failed = effort.left(), 0
 
     def keep(self, x: float, witness: Witness, width: float = 0.0) -> SharedRoots:
         """Use this witness, made for x, too."""
         values = SharedRoots(partial(self._proved, witness))
         self._found.append((x, values, width))
+        self._made.append((x, witness))
         return values
 
     def _proved(self, witness: Witness, epsilon: Fraction) -> Ball:
@@ -80,6 +82,14 @@ class SharedProofs:
             return best
         self.keep(x, witness, _width(value))
         return value if best is None or _width(value) <= _width(best) else best
+
+    def read(self, epsilon: Fraction) -> Ball | None:
+        """By the nearest witness that is at hand, however little work is left; None if there is none."""
+        known = [(abs(x - near(epsilon)), witness) for x, witness in self._made if self._profile.at_hand(witness)]
+        if not known:
+            return None
+        with effort.owing():
+            return self._proved(min(known, key=lambda one: one[0])[1], epsilon)
 
     def epsilon(self, delta: Fraction, start: float, sides: tuple[float, float], close: float) -> Bound:
         """The ε at this δ, which lies between two others and seems to be near ``start``: likewise."""
@@ -138,8 +148,8 @@ def _apart(bound: Bound) -> float:
 
 def _width(value: Ball) -> float:
     with precision(64):
-        middle, radius = float(value.mid()), float(value.rad())
-    return radius / middle if middle > 0 else math.inf if radius > 0 else 0.0
+        upper, radius = float(value.upper()), float(value.rad())
+    return 2 * radius / upper if upper > 0 else 0.0
 
 
 def shared_deltas(profile: Profile, epsilons: Sequence[Fraction], find: Find | None = None) -> list[Ball | None]:
@@ -148,6 +158,7 @@ def shared_deltas(profile: Profile, epsilons: Sequence[Fraction], find: Find | N
     for x in ends_first(sorted(set(epsilons))):
         with suppress(NotCertified):
             found[x] = shared.delta(x)
+    found |= {x: value for x in epsilons if x not in found and (value := shared.read(x)) is not None}
     return [found.get(x) for x in epsilons]
 
 

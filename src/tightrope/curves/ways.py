@@ -15,16 +15,18 @@ from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.bound import Bound
 
-_WIDE, _NARROW = 1e-6, 1e-10  # relatively: what is wider, another way is tried for, too
-ROUGH = 1e-4
-_MORE = 2
+CLOSE, FAIR, ROUGH = 1e-9, 1e-6, 1e-4  # relatively: what is wider than is sought, another way is tried for, too
+_NARROW = 1e-10
+_MORE = 3
 _LAST = "grid"  # it answers nearly always, the better the more work it is allowed
+_GRIDDED = 1e-7  # about what it reaches: an answer that is no wider has nothing to hope from it
 _KEPT, _LEAST = 0.35, 1.5e5  # of the work that is allowed, for that; and so much at least, whatever a proof costs
 _EACH = 0.6  # where there is no grid: of the rest, for one way's searches, as the next may do better
 _BEFORE = "blurred"  # likewise, as a grid serves what it does not
 _AROUND, _LESS = "atoms", 0.6  # often closer than a grid after it: a part of what is held back for that will do
 _SHARE, _LITTLE = 0.85, 3e4  # of the work that is allowed, for a way to many points; and what none can do with
-_DEEP = "deep"
+_FIRST = 0.4  # likewise for contours, which are few and short or not worth it
+_PLAIN, _DEEP, _LONG = "contour", "deep", "sum"
 
 Answer = TypeVar("Answer")
 Way = tuple[str, Callable[[], Profile | None]]
@@ -35,8 +37,17 @@ class Ways(Profile):
     """Profiles of one loss by name, the quickest first; each is built when it is wanted, and None if it cannot be."""
 
     ways: tuple[Way, ...]
-    wide: float = _WIDE
+    wide: float = FAIR
     _built: dict[str, Profile | None] = field(default_factory=dict)
+
+    def aiming(self, width: float) -> Ways:
+        """Closer ends than a grid's are sought of all other ways first."""
+        ways = self.ways if width >= FAIR else _grid_later(self.ways)
+        return replace(self, wide=width, ways=ways)
+
+    def without(self, name: str) -> Ways:
+        """All others."""
+        return replace(self, ways=tuple(way for way in self.ways if way[0] != name))
 
     def _profile(self, name: str) -> Profile | None:
         if name not in self._built:
@@ -59,7 +70,8 @@ class Ways(Profile):
 
         def proved(profile: Profile) -> tuple[Witness, float]:
             witness = profile.find(epsilon)
-            return witness, _width(profile.prove(epsilon, witness)) if profile.may_be_wide else 0.0
+            with effort.proving():
+                return witness, _width(profile.prove(epsilon, witness)) if profile.may_be_wide else 0.0
 
         return self._best(proved, lambda width: width)[0]
 
@@ -99,10 +111,13 @@ class Ways(Profile):
                 break
             if name == _DEEP:  # as the contour before, but for single points
                 continue
-            with effort.allowed(_SHARE * effort.left()):
-                answers = ask(profile, left)
+            try:
+                with effort.allowed((_FIRST if name == _PLAIN else _SHARE) * effort.left()):
+                    answers = ask(profile, left)
+            except NotCertified:
+                continue
             for x, answer in zip(left, answers, strict=True):
-                if answer is not None and profile.may_be_wide and _width(answer) > self.wide:
+                if answer is not None and profile.may_be_wide and _width(answer) > max(self.wide, FAIR):
                     wide[x] = min(answer, wide.get(x, answer), key=_width)
                 else:
                     found[x] = answer
@@ -119,9 +134,17 @@ class Ways(Profile):
 
     def _enough(self, name: str, width: float) -> bool:
         """Whether an answer is narrow: a contour is very narrow, or has met losses that a window would cut off."""
-        if width <= _NARROW or name != "contour" or "windowed" not in dict(self.ways):
+        if width <= _NARROW or name != _PLAIN or "windowed" not in dict(self.ways):
             return width <= self.wide
         return width <= self.wide and self._profile("windowed") is None
+
+    @staticmethod
+    def _hopeless(name: str, found: Sequence[tuple[float, Witness, object]]) -> bool:
+        """Whether a way is no better than another that has answered: a grid than a narrow one, and a deep search than
+        the contour, which had seen the call."""
+        if name == _DEEP:
+            return any(witness["way"] == _PLAIN for _, witness, _ in found)
+        return name == _LAST and bool(found) and min(found, key=_first)[0] <= _GRIDDED
 
     def _best(
         self, ask: Callable[[Profile], tuple[Witness, Answer]], width: Callable[[Answer], float]
@@ -136,12 +159,16 @@ class Ways(Profile):
         for name, profile in self._profiles():
             if found and not effort.affords(_LITTLE):
                 break
+            if self._hopeless(name, found):
+                continue
             before = kept > 0 and _LAST in names[names.index(name) + 1 :]
             held = kept * (_LESS if name == _AROUND else 1)
             share = self._share(name, bool(kept)) if counted else 1.0
+            with effort.proving():
+                most = effort.left() - least * before
             try:
                 with (
-                    effort.allowed(effort.left() - least * before),
+                    effort.allowed(most),
                     effort.allowed(share * (effort.left() - (held - least) * before), searching=True),
                 ):
                     witness, answer = ask(profile)
@@ -153,13 +180,17 @@ class Ways(Profile):
                 break
         if not found:
             raise failure
-        _, witness, answer = min(found, key=lambda one: one[0])
+        _, witness, answer = min(found, key=_first)
         return witness, answer
 
 
-def roughly(profile: Profile) -> Profile:
-    """The same, where an end that is a little off will do."""
-    return replace(profile, wide=ROUGH) if isinstance(profile, Ways) else profile
+def _first(one: tuple[float, Witness, object]) -> float:
+    return one[0]
+
+
+def _grid_later(ways: tuple[Way, ...]) -> tuple[Way, ...]:
+    """The grid after all others but long sums."""
+    return tuple(sorted(ways, key=lambda way: {_LAST: 1, _LONG: 2}.get(way[0], 0)))
 
 
 def _width(value: object) -> float:
@@ -168,5 +199,5 @@ def _width(value: object) -> float:
         return 1 - value.lower / value.upper if 0 < value.upper < math.inf else 0.0
     assert isinstance(value, Ball)
     with precision(64):
-        middle, radius = float(value.mid()), float(value.rad())
-    return radius / middle if middle > 0 else math.inf if radius > 0 else 0.0
+        upper, radius = float(value.upper()), float(value.rad())
+    return 2 * radius / upper if upper > 0 else 0.0

@@ -9,12 +9,14 @@ from functools import cached_property
 from math import floor
 
 from tightrope.curves.renyi import Renyi
+from tightrope.numerics import effort
 from tightrope.numerics.balls import INFINITY, Ball, ball, precision
 from tightrope.numerics.exact import near
 from tightrope.numerics.moments.sampled import poisson_general, without_replacement_general
 from tightrope.numerics.real import Real
 
 MOST_TERMS = 2000  # the general moment bounds sum over all whole orders up to the one asked
+_TERM = 40.0  # units of work
 
 
 class WholeOrders(Renyi):
@@ -58,6 +60,7 @@ class WholeOrders(Renyi):
         if order > self.last:
             return INFINITY
         below = floor(order)
+        effort.spend(_TERM * 2 * below, "a Rényi curve of a sample")
         if order == below:
             return self.cumulant(below) / (below - 1)
         if below == 1:

@@ -85,6 +85,12 @@ class DiscreteNormalPair(Pair):
         """e^{(s²+s)Δ²/2σ²} S(sΔ)/S(0)."""
         return DiscreteNormalTransform(self.variance, self.shift)
 
+    def cells(self) -> CellLaw | None:
+        """The noise's values gathered in cells."""
+        from tightrope.numerics.grid.discrete_normal_cells import DiscreteNormalCells
+
+        return DiscreteNormalCells(self.variance, self.shift, Fraction(1))
+
     def sampled_transform(self, rate: Fraction, adding: bool) -> Transform | None:
         """A sum over the noise, or near the normal one."""
         return sampled_discrete_transform(self.variance, self.shift, rate, adding) if 0 < rate < 1 else None

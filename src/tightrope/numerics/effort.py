@@ -22,8 +22,9 @@ class _Allowance:
     """What is left of it; what is taken is taken from the outer ones as well."""
 
     left: float
-    searching: bool
     outer: _Allowance | None
+    searching: bool = False  # it does not hold for proofs
+    proving: bool = False  # from here on inwards only those that hold for proofs count
     free: bool = False  # nothing is refused, whatever the outer ones say
 
 
@@ -39,23 +40,30 @@ def _within(allowance: _Allowance | None) -> Iterator[None]:
         _present.reset(token)
 
 
+def _counting() -> Iterator[_Allowance]:
+    """The present allowances, from within; of a proof those that are not for searches only."""
+    present, proving = _present.get(), False
+    while present is not None:
+        proving = proving or present.proving
+        if not (proving and present.searching):
+            yield present
+        present = present.outer
+
+
 def allowed(units: float, searching: bool = False) -> AbstractContextManager[None]:
     """Within, at most that much work, and no more than is left of an allowance around it; ``searching``: for searches
     only, and not for the proofs that they lead to."""
-    return _within(_Allowance(min(units, left()), searching, _present.get()))
+    return _within(_Allowance(units, _present.get(), searching))
 
 
 def proving() -> AbstractContextManager[None]:
     """Within, what was set aside while searching may be spent: a proof that was planned is likely to be the answer."""
-    present = _present.get()
-    while present is not None and present.searching:
-        present = present.outer
-    return _within(present)
+    return _within(_Allowance(math.inf, _present.get(), proving=True))
 
 
 def owing() -> AbstractContextManager[None]:
     """Within, work is counted and never refused: what is done here must not depend on what is left."""
-    return _within(_Allowance(math.inf, False, _present.get(), free=True))
+    return _within(_Allowance(math.inf, _present.get(), free=True))
 
 
 def paid() -> AbstractContextManager[None]:
@@ -65,10 +73,11 @@ def paid() -> AbstractContextManager[None]:
 
 def left() -> float:
     """The units that may still be spent; ∞ where nothing is counted."""
-    present, least = _present.get(), math.inf
-    while present is not None and not present.free:
-        least = min(least, present.left)
-        present = present.outer
+    least = math.inf
+    for allowance in _counting():
+        if allowance.free:
+            break
+        least = min(least, allowance.left)
     return least
 
 
@@ -81,7 +90,5 @@ def spend(units: float, what: str) -> None:
     """Count work that is about to be done; NotCertified if too little is left for it."""
     if not affords(units):
         raise NotCertified(what, "the work allowed to one question is spent")
-    present = _present.get()
-    while present is not None:
-        present.left -= units
-        present = present.outer
+    for allowance in _counting():
+        allowance.left -= units

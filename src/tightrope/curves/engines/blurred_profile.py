@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 from tightrope.curves.engines.contour_profile import transforms
 from tightrope.curves.engines.enclosed_root import ends_near
@@ -15,13 +16,16 @@ from tightrope.curves.loss import Loss
 from tightrope.curves.profile import Profile, Witness, within_unit
 from tightrope.curves.shared_proofs import shared_deltas, shared_epsilons
 from tightrope.errors import NotCertified
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ball, precision, sharp
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.contour.blurred import BlurPlan, BlurredSum
 from tightrope.numerics.exact import near
 
-_RELATIVE = 5e-10
+_RELATIVE, _FEW, _FOR_MANY = 5e-10, 8, 1e-8  # of δ; and of each of more points than so many
 _SECANTS = 6
+_CLOSE, _NEARLY = 1e-9, 1e-7  # ends this close are sought, where they nearly are
+_MANY, _LITTLE = 20.0, 2e5  # records that are sampled, or few units of work for it
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,21 +33,25 @@ class BlurredProfile(Profile):
     """One sum of losses for each direction. The direction that costs more is integrated, the other bounded below it."""
 
     sums: tuple[BlurredSum, ...]
+    sampled: float = 0.0  # records on average
     may_be_wide = True
 
     def find(self, epsilon: Fraction) -> Witness:
         """The plan of the worse direction; for the other one the t of its Chernoff bound, or a plan too."""
+        return self._found(epsilon, _RELATIVE)
+
+    def _found(self, epsilon: Fraction, relative: float) -> Witness:
         x = near(epsilon)
         estimates = [_or_nothing(total.estimate, x) for total in self.sums]
         worse = max(range(len(self.sums)), key=lambda i: estimates[i])
-        return self._witness(x, worse, estimates[worse])
+        return self._witness(x, worse, estimates[worse], solving=False, relative=relative)
 
-    def _witness(self, x: float, worse: int, level: float) -> Witness:
-        witness: Witness = {"direction": worse, **_written(self.sums[worse].plan(x, _RELATIVE))}
+    def _witness(self, x: float, worse: int, level: float, solving: bool, relative: float = _RELATIVE) -> Witness:
+        witness: Witness = {"direction": worse, **_written(self.sums[worse].plan(x, relative, solving))}
         for i, total in enumerate(self.sums):
             if i != worse:
                 t = bounded_by(total, x, level - 1e-3)
-                witness["other"] = {"t": t} if t is not None else _written(total.plan(x, _RELATIVE))
+                witness["other"] = {"t": t} if t is not None else _written(total.plan(x, relative, solving))
         return witness
 
     def prove(self, epsilon: Fraction, witness: Witness) -> Ball:
@@ -69,7 +77,21 @@ class BlurredProfile(Profile):
         worse, x = max(enumerate(roots), key=lambda found: found[1])
         if not x > 0:
             return self._at_zero(delta)
-        witness = self._witness(x, worse, goal)
+        before = effort.left()
+        bound, witness = self._solved(delta, goal, worse, x, _RELATIVE)
+        width, spent = 1 - bound.lower / bound.upper, before - effort.left() if math.isfinite(before) else 0.0
+        again = spent * math.sqrt(width / _CLOSE)
+        if not (_CLOSE < width < _NEARLY and effort.affords(2 * again) and (again < _LITTLE or self.sampled >= _MANY)):
+            return bound, witness
+        try:  # losses that nearly lie on a lattice are denser here than there
+            closer = self._solved(delta, goal, worse, x, _RELATIVE * _CLOSE / (2 * width))
+        except NotCertified:
+            return bound, witness
+        return min((bound, witness), closer, key=lambda found: found[0].upper - found[0].lower)
+
+    def _solved(self, delta: Fraction, goal: float, worse: int, x: float, relative: float) -> tuple[Bound, Witness]:
+        """Both ends of one proof for about x."""
+        witness = self._witness(x, worse, goal, solving=True, relative=relative)
 
         def logs(at: float, end: Callable[[Ball], Ball]) -> float:
             with precision(128):
@@ -77,17 +99,27 @@ class BlurredProfile(Profile):
                 return float(value.log().mid()) - goal if value > 0 else -math.inf
 
         top = self.sums[worse].largest
-        high = min(_solved(lambda at: logs(at, Ball.upper), x, float(witness["t"]), top), top)
-        low = _solved(lambda at: logs(at, Ball.lower), min(x, high), float(witness["t"]), top)
+        high = min(_root(lambda at: logs(at, Ball.upper), x, float(witness["t"]), top), top)
+        low = _root(lambda at: logs(at, Ball.lower), min(x, high), float(witness["t"]), top)
         return ends_near(self, low, high, delta, witness), witness
 
     def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
         """At many ε: contours made for one serve the next ones, as long as they are good enough there."""
-        return shared_deltas(self, epsilons)
+        return shared_deltas(self, epsilons, self._shared(epsilons))
 
     def epsilons(self, deltas: Sequence[Fraction]) -> list[Bound | None]:
         """At many δ likewise."""
-        return shared_epsilons(self, deltas)
+        return shared_epsilons(self, deltas, find=self._shared(deltas))
+
+    def _shared(self, points: Sequence[Fraction]) -> Callable[[Fraction], Witness]:
+        """How to find a witness for some of so many points: many are asked for less, in far fewer nodes each."""
+        return partial(self._found, relative=_RELATIVE if len(set(points)) <= _FEW else _FOR_MANY)
+
+    def at_hand(self, witness: Witness) -> bool:
+        """Whether all of its nodes are kept."""
+        worse, other = int(witness["direction"]), witness.get("other", {})
+        plans = [(worse, witness), *([(1 - worse, other)] if "eta" in other else [])]
+        return all(self.sums[i].keeps(_plan(one)) for i, one in plans)
 
     def estimate(self, delta: Fraction) -> float:
         """About ε, in floats."""
@@ -112,7 +144,7 @@ def _or_nothing(search: Callable[[float], float], at: float) -> float:
         return -math.inf
 
 
-def _solved(gap: Callable[[float], float], x: float, t: float, top: float) -> float:
+def _root(gap: Callable[[float], float], x: float, t: float, top: float) -> float:
     """About where a falling function of slope about −t is 0; x itself if that is at the top."""
     value, slope = gap(x), -t
     for _ in range(_SECANTS):
@@ -151,4 +183,5 @@ def blurred_profile(loss: Loss) -> BlurredProfile | None:
     if any(math.isinf(transform.node_cost(n)) for parts in sums if parts is not None for transform, n in parts):
         return None
     known = [BlurredSum(parts) for parts in sums if parts is not None]
-    return BlurredProfile(tuple(known)) if len(known) == len(sums) else None
+    sampled = sum(n * float(getattr(pair, "rate", 0)) for pair, n in loss.remove)
+    return BlurredProfile(tuple(known), sampled) if len(known) == len(sums) else None

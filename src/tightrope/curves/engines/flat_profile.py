@@ -13,6 +13,8 @@ from tightrope.numerics.real import Real, largest
 
 __all__ = ["flat_profile"]
 
+_MOST = 1.2e6  # units of work: draws are dearer than single records, and other ways mostly worse
+
 
 def flat_profile(
     loss: Loss, smoothed: bool = False, relative: float = RELATIVE
@@ -20,7 +22,7 @@ def flat_profile(
     """A flat contour for each direction, or a smoothed one: if that is asked for, if there are atoms, and where decays
     do not show how short a contour is. None when a part has no transform, or one that falls too slowly for that."""
     try:
-        profile = smoothed_profile(loss, relative)
+        profile = smoothed_profile(loss, relative, _MOST) if loss.add is None else None
         falls = all(pair.decays for parts in loss.directions for pair, _ in parts)
         if profile is not None and (smoothed or not falls or profile.total.weak()):
             return profile

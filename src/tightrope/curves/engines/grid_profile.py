@@ -26,10 +26,9 @@ from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ball, lower_float, precision, sharp, upper_float
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.exact import near
-from tightrope.numerics.grid.graded import GradedPlan
-from tightrope.numerics.grid.graded_direction import GradedDirection
-from tightrope.numerics.grid.grid_plan import GridPlan
-from tightrope.numerics.grid.search import SMALL, GridDirection, log_float
+from tightrope.numerics.grid.any_grid import AnyPlan
+from tightrope.numerics.grid.listed_direction import ListedDirection
+from tightrope.numerics.grid.search import GridDirection, log_float
 from tightrope.numerics.real import Real, largest, total
 
 _STEPS = tuple(10.0**k for k in range(-11, -3))  # relative distances at which an end is proved
@@ -71,16 +70,18 @@ class GridProfile(Profile):
         worse = max(live, key=lambda i: (max(lower_float(grids[i].lower(x)), 0.0), upper_float(grids[i].upper(x))))
         return self._witness(x, worse, self.directions[worse].planned(x, graded=graded, closely=graded), epsilon)
 
-    def _witness(self, x: float, worse: int, plan: GridPlan | GradedPlan, epsilon: Fraction) -> Witness:
+    def _witness(self, x: float, worse: int, plan: AnyPlan, epsilon: Fraction) -> Witness:
         witness: Witness = {"direction": worse, **written_plan(plan), "other": {}}
         level = self.directions[worse].grid(plan).lower(x)
         for i, direction in enumerate(self.directions):
             if i == worse or self._beyond(i, epsilon * (1 - _NEARBY)):
                 continue
-            other = direction.planned(x, fine=False)
-            if not direction.grid(other).upper(x) <= level:
+            with effort.owing():  # a small one; what was found would be lost without it
+                other = direction.planned(x, fine=False)
+                bounded = direction.grid(other).upper(x) <= level
+            if not bounded:
                 with suppress(NotCertified):  # then the coarse one is all there is
-                    other = direction.planned(x)
+                    other = direction.bounding(x, level)
             witness["other"] = written_plan(other)
         return witness
 
@@ -112,9 +113,10 @@ class GridProfile(Profile):
             return Ball(0)
         if not witness:  # no grid was needed where the witness was found
             return Ball(0).union(Ball(1))
-        if "step" not in witness and "grades" not in witness:
+        if not {"step", "grades", "lists"} & set(witness):
             raise NotCertified("a grid of losses", f"no grid is known for direction {direction}")
-        effort.spend(_READ, "a grid of losses")
+        with effort.owing():  # a grid that is made would be lost without it
+            effort.spend(_READ, "a grid of losses")
         grid = self.directions[direction].grid(read_plan(witness))
         with precision(100):
             at = ball(epsilon)
@@ -189,7 +191,7 @@ class GridProfile(Profile):
 
 def _rough_epsilon(direction: GridDirection, goal: float) -> float:
     try:
-        return direction.located(goal, longest=SMALL).upper
+        return direction.rough(goal)
     except NotCertified:
         return -1.0
 
@@ -221,7 +223,7 @@ def grid_profile(loss: Loss) -> GridProfile | None:
         known = tuple((law, copies) for law, copies in found if law is not None)
         if len(known) < len(found) or not known or sum(copies for _, copies in known) > _MOST:
             return None
-        directions.append(GradedDirection(known))
+        directions.append(ListedDirection(known))
         tops.append(total([(pair.largest(), copies) for pair, copies in parts]))
         leaks.append(joint_failure([(pair.infinite(), copies) for pair, copies in parts]))
         sizes.append(Real(None, partial(total_variation, merged(parts))))

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 from tightrope.curves.profile import Witness
+from tightrope.numerics.grid.any_grid import AnyPlan
 from tightrope.numerics.grid.graded import GradedPlan
 from tightrope.numerics.grid.grid_plan import GridPlan, Rung, Stream
 from tightrope.numerics.grid.lattice_laws import Lattice
+from tightrope.numerics.grid.listed import ListedPlan
 
 __all__ = ["read_plan", "written_plan"]
 
 
-def written_plan(plan: GridPlan | GradedPlan) -> Witness:
+def written_plan(plan: AnyPlan) -> Witness:
     """A plan as a witness."""
-    if isinstance(plan, GradedPlan):
+    if not isinstance(plan, GridPlan):
         borders = [[] if border is None else list(border) for border in plan.borders]
+    if isinstance(plan, ListedPlan):
+        lists = [[written_plan(one) for one in plans] for plans in plan.plans]
+        found: Witness = {"borders": borders, "degree": plan.degree, "least": plan.least, "lists": lists}
+        return found if plan.floor == -math.inf else {**found, "floor": plan.floor}
+    if isinstance(plan, GradedPlan):
         return {"borders": borders, "degree": plan.degree, "grades": [written_plan(one) for one in plan.plans]}
     written: Witness = {
         "step": plan.lattices[0].step,
@@ -42,10 +50,15 @@ def _written_rung(rung: Rung) -> list[int | Fraction]:
     return [rung.power, rung.doublings, rung.start, rung.above, rung.below]
 
 
-def read_plan(witness: Witness) -> GridPlan | GradedPlan:
+def read_plan(witness: Witness) -> AnyPlan:
     """The plan of a witness."""
-    if "grades" in witness:
+    if "grades" in witness or "lists" in witness:
         borders = [(Fraction(one[0]), Fraction(one[1])) if one else None for one in witness["borders"]]
+    if "lists" in witness:
+        lists = tuple(tuple(_read_grid(one) for one in plans) for plans in witness["lists"])
+        degree, least, floor = int(witness["degree"]), float(witness["least"]), float(witness.get("floor", -math.inf))
+        return ListedPlan(tuple(borders), degree, least, lists, floor)
+    if "grades" in witness:
         return GradedPlan(tuple(borders), int(witness["degree"]), tuple(_read_grid(one) for one in witness["grades"]))
     return _read_grid(witness)
 

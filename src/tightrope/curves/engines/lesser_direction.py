@@ -8,8 +8,8 @@ from fractions import Fraction
 
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, between, precision
-from tightrope.numerics.contour.blurred import BlurredSum
 from tightrope.numerics.contour.integral import ContourSum
+from tightrope.numerics.contour.loss_sum import LossSum
 from tightrope.numerics.transforms.sampled_rule import short
 
 __all__ = [
@@ -23,7 +23,6 @@ __all__ = [
     "told_apart",
 ]
 
-LossSum = ContourSum | BlurredSum
 NEAR, FAR = 1e-6, 0.1  # nats by which floats tell one direction from the other: by a line, by the saddles alone
 _TAIL = -3.0  # ln of a call that is about as far out as its saddle
 _NOTHING = 30.0  # nats below the mass at ∞: far less than floats can tell

@@ -20,9 +20,8 @@ from tightrope.curves.profile import Witness
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, lower_float, precision, upper_float
 from tightrope.numerics.contour.integral import ContourSum
-from tightrope.numerics.grid.graded import GradedSum
+from tightrope.numerics.grid.any_grid import AnySum
 from tightrope.numerics.grid.search import GridDirection, log_float
-from tightrope.numerics.grid.total import GridSum
 from tightrope.numerics.windowed.total import WindowedSum
 
 __all__ = ["Chernoff", "SideWay", "side_ways"]
@@ -134,7 +133,7 @@ class Gridded:
 
     def __init__(self, laws: GridDirection) -> None:
         self._laws = laws
-        self._coarse: dict[int, GridSum | GradedSum] = {}
+        self._coarse: dict[int, AnySum] = {}
 
     def about(self, y: float) -> float:
         """On a coarse grid, made for a stretch."""

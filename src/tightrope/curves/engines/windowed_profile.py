@@ -13,20 +13,21 @@ from functools import partial
 from tightrope.curves.engines.contour_profile import total_variation, transforms
 from tightrope.curves.engines.lesser_direction import bounded_by, chernoff_bound
 from tightrope.curves.engines.windowed_direction import WindowedDirection
+from tightrope.curves.engines.windowed_laws import window_law
 from tightrope.curves.engines.windowed_stretches import WindowedStretches
 from tightrope.curves.engines.windowed_witness import read_plan, written_plan
 from tightrope.curves.finite_pair import FinitePair
-from tightrope.curves.loss import Loss, Parts, merged
+from tightrope.curves.loss import Loss, merged
 from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.profile import Profile, Witness, within_unit
-from tightrope.curves.sampled.poisson import PoissonAdd, PoissonRemove
+from tightrope.curves.sampled.exchanged import PoissonReplace
+from tightrope.curves.sampled.poisson import PoissonRemove
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, precision, sharp
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.contour.integral import ContourSum
 from tightrope.numerics.exact import near
 from tightrope.numerics.real import ZERO, Real, largest
-from tightrope.numerics.windowed.parts import Sampler, WindowLaw
 from tightrope.numerics.windowed.plan import WindowPlan
 from tightrope.numerics.windowed.total import WindowedSum
 
@@ -38,7 +39,6 @@ _CLOSE_CALL, _FARTHEST = 0.3, 30.0  # nats that a root may be off to be close; a
 _DEAR_ALONE = 1e5  # microseconds of a proof that is in vain if the other direction has none
 _DEAR, _ROUGHLY = 3e5, math.log(1e-2)  # microseconds of a proof that is worth a rough one; and how rough
 _RARE = 3.0  # below this, a contour integral of the whole loss would be slow
-_MOST_SAMPLERS = 8
 _FEW = 5  # points that are asked alone
 _ASIDE, _LEAST = 4, 1e-3  # how far δ may be from where floats see it, as a factor; where ε may be 0, of the largest
 
@@ -60,7 +60,8 @@ class WindowedProfile(Profile):
         if x < 0:
             raise NotCertified("a windowed contour", "ε is negative")
         level, slope = self.steps.estimate(x)
-        return self._witness(x, math.log(math.exp(level) + self._leak()) if self._leak() else level, slope)
+        level = math.log(math.exp(level) + self._leak()) if self._leak() else level
+        return self._beside(x, level, self.steps.plan(x, level, max(slope, 1.0)))  # δ itself is wanted
 
     def _leak(self) -> float:
         """About the mass at ∞ where a record is removed."""
@@ -75,9 +76,6 @@ class WindowedProfile(Profile):
         if not math.log(leak) < goal:
             raise NotCertified("a windowed contour", "the mass at ∞ is as large as δ")
         return goal + math.log1p(-math.exp(math.log(leak) - goal))
-
-    def _witness(self, x: float, level: float, slope: float) -> Witness:
-        return self._beside(x, level, self.steps.plan(x, level, slope))
 
     def _beside(self, x: float, level: float, plan: WindowPlan) -> Witness:
         """The plan, and what bounds the other direction."""
@@ -138,7 +136,7 @@ class WindowedProfile(Profile):
                 found = self._enclosed(x, delta, witness)
                 if found is not None:
                     return found, witness
-            if x < _SINKING * start:
+            if x < _SINKING * start and self._may_be_zero(goal):
                 with suppress(NotCertified):  # δ may never be that large
                     return self._at_zero(delta, goal)
             plan = self.steps.plan(x, goal, slope, root=True)
@@ -175,9 +173,9 @@ class WindowedProfile(Profile):
         found: dict[Fraction, Bound | None] = {}
         if number and (before := self._epsilon(order[number - 1])) is not None and before.upper == 0:
             found |= dict.fromkeys(order[:number], before)  # δ falls
-        if self.reach:
-            number = bisect_left(order, self.reach, lo=number, hi=len(order) - 1, key=self.estimate)
         try:
+            if self.reach:
+                number = bisect_left(order, self.reach, lo=number, hi=len(order) - 1, key=self.estimate)
             first, last = self.estimate(order[number] * _ASIDE), self.estimate(order[-1] / _ASIDE)
         except (NotCertified, IndexError):
             return [found.get(delta) for delta in deltas]
@@ -237,6 +235,13 @@ class WindowedProfile(Profile):
             middle = self.steps.call(Ball(x), plan).mid()
             return float(middle.log()) if middle > 0 else -math.inf
 
+    def _may_be_zero(self, goal: float) -> bool:
+        """Whether δ(0) may be e^goal or less, as far as floats see it."""
+        try:
+            return self.steps.estimate(0.0)[0] < goal + 1
+        except NotCertified:
+            return True
+
     def _at_zero(self, delta: Fraction, goal: float) -> tuple[Bound, Witness]:
         witness = self._beside(0.0, goal, self.steps.plan_to(0.0, 0.0, goal + 2 * _ROUGHLY))
         if not self.meets(Fraction(0), delta, witness):
@@ -249,50 +254,37 @@ def _close(x: float, start: float, slope: float) -> bool:
 
 
 def windowed_profile(loss: Loss) -> WindowedProfile | None:
-    """For sampled Gaussian steps, add-remove, beside any parts with a transform; None for anything else."""
-    if loss.add is None:
-        return None
+    """For Poisson-sampled Gaussian steps beside any parts with a transform; None for anything else."""
+    directions = loss.directions
     try:
-        laws, known = (_law(loss.remove, PoissonRemove), _law(loss.add, PoissonAdd)), transforms(loss.add)
+        laws, known = (window_law(directions[0]), window_law(directions[-1], reverse=True)), transforms(directions[-1])
         if laws[0] is None or laws[1] is None or known is None:
             return None
         steps, adding = WindowedSum(laws[0], laws[1]), ContourSum(known)
     except NotCertified:  # a part is out of the reach of its transform
         return None
-    sizes = [Real(None, partial(total_variation, merged(parts))) for parts in loss.directions]
+    sizes = [Real(None, partial(total_variation, merged(parts))) for parts in directions]
     top = ZERO
-    for pair, copies in merged(loss.add):
+    for pair, copies in merged(loss.add or ()):  # without another direction nothing is beyond 0 in it
         top = top + pair.largest() * copies
-    others = [pair for pair, _ in loss.remove if not isinstance(pair, PoissonRemove)]
+    others = [pair for pair, _ in loss.remove if not isinstance(pair, PoissonRemove | PoissonReplace)]
     atoms = steps.reached if all(isinstance(pair, FinitePair) for pair in others) else 0.0
     return WindowedProfile(steps, adding, top, largest(sizes), atoms)
 
 
-def _law(parts: Parts, kind: type[PoissonRemove] | type[PoissonAdd]) -> WindowLaw | None:
-    """The sampled Gaussian steps of one direction, and the rest; None if there are none, or one has no transform."""
-    samplers, others = [], []
-    for pair, copies in merged(parts):
-        if isinstance(pair, kind) and isinstance(pair.base, NormalPair) and 0 < pair.rate < 1:
-            samplers.append(Sampler(pair.base.root(), pair.rate, copies))
-        else:
-            others.append((pair, copies))
-    known = transforms(tuple(others))
-    return WindowLaw.of(samplers, known) if 0 < len(samplers) <= _MOST_SAMPLERS and known is not None else None
-
-
 def windowed_directions(loss: Loss) -> tuple[WindowedDirection, ...] | None:
-    """Removing and adding a record, for copies of one sampled Gaussian step; None for anything else."""
+    """Each direction, for copies of one sampled Gaussian step; None for anything else."""
     known = windowed_profile(loss) if len(merged(loss.remove)) == 1 else None
     if known is None or not known.steps.alone:
         return None
-    return tuple(WindowedDirection(known.steps, adding) for adding in (False, True))
+    return tuple(WindowedDirection(known.steps, adding) for adding in (False, True)[: len(loss.directions)])
 
 
 def rare(loss: Loss) -> bool:
     """Whether the windowed contour is likely the quicker one: few sampled records, little noise or a tiny rate."""
     hits = 0.0
     for pair, copies in merged(loss.remove):
-        if not (isinstance(pair, PoissonRemove) and isinstance(pair.base, NormalPair)):
+        if not (isinstance(pair, PoissonRemove | PoissonReplace) and isinstance(pair.base, NormalPair)):
             return False
         with precision(53):
             mu, q = abs(float(pair.base.mu().mid())), float(pair.rate)

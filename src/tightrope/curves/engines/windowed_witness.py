@@ -11,7 +11,9 @@ from tightrope.numerics.windowed.plan import Piece, WindowPlan
 
 __all__ = ["read_plan", "written_plan"]
 
+_EXCHANGED = ("start", "deep", "deep_tilt")  # written only where a record is exchanged
 _SPLIT = [f.name for f in fields(Split)]
+_USUAL = [name for name in _SPLIT if name not in _EXCHANGED]
 _PIECE = [f.name for f in fields(Piece) if f.name != "split"]
 _PLAN = [f.name for f in fields(WindowPlan) if f.name not in ("pieces", "work")]
 
@@ -19,10 +21,13 @@ _PLAN = [f.name for f in fields(WindowPlan) if f.name not in ("pieces", "work")]
 def written_plan(plan: WindowPlan) -> Witness:
     """One piece is written beside the rest, several as a list."""
     pieces = [
-        {**{name: getattr(piece.split, name) for name in _SPLIT}, **{name: getattr(piece, name) for name in _PIECE}}
+        {
+            **{name: getattr(piece.split, name) for name in (_SPLIT if piece.split.start is not None else _USUAL)},
+            **{name: getattr(piece, name) for name in _PIECE},
+        }
         for piece in plan.pieces
     ]
-    rest = {name: getattr(plan, name) for name in _PLAN}
+    rest = {name: getattr(plan, name) for name in _PLAN if name not in _EXCHANGED or plan.deep_tilt is not None}
     return {**pieces[0], **rest} if len(pieces) == 1 else {"pieces": pieces, **rest}
 
 
@@ -30,7 +35,8 @@ def read_plan(witness: Witness) -> WindowPlan:
     """The plan of a witness."""
 
     def exact(given: Witness, name: str) -> Fraction | None:
-        return None if given[name] is None else Fraction(given[name])
+        value = given.get(name) if name in _EXCHANGED else given[name]
+        return None if value is None else Fraction(value)
 
     pieces = []
     for given in witness.get("pieces", [witness]):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TypeVar
 
@@ -24,6 +24,7 @@ from tightrope.curves.sampled.draws import MOST_BITS, DrawsPair, drawn_pairs, wi
 from tightrope.curves.sampled.glued import few_mixtures
 from tightrope.curves.sampled.multiplicities import doubled, kept_at, sound
 from tightrope.curves.shared_proofs import shared_deltas, shared_epsilons
+from tightrope.curves.ways import Ways
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, precision
@@ -37,7 +38,7 @@ __all__ = ["DrawsProfile"]
 Counts = tuple[tuple[int, ...], ...]
 Answer = TypeVar("Answer")
 _BEYOND = (24, 12)  # bits by which what is left out is below the value asked for; fewer where that proves nothing
-_FLAT = "flat"
+_FLAT, _SMOOTHED = "flat", "smoothed"
 _RELATIVE = (1e-7, 5e-10)  # what a smoothed contour is asked for
 _WIDE, _MANY = (1e-6, 1e-9), 20.0  # relatively: then the other way is tried, too; sampled records that ask for more
 _RARELY, _SELDOM, _OFTEN = 1.0, 2.0, 150.0  # sampled records on average
@@ -45,7 +46,7 @@ _FEW_HITS, _SHORT = 12.0, 8  # so many leave a long contour no chance beside a g
 _ROUGH_BITS = 60
 _DEEPEST = 300.0  # nats: points with a smaller δ are asked alone
 _GRIDDED = 3000  # copies
-_SHARE, _LEAST = 0.7, 1.5e5  # of the work that is allowed, for the first of two ways; and at least for the second
+_SHARE, _LEAST = 0.8, 1.5e5  # of the work that is allowed, for the first of two ways; and at least for the second
 _SPARE = 4  # bits: Chernoff's bound is above δ
 _LOOKS, _FAR_ABOVE = 3, 6.0  # small grids that say how far; nats
 
@@ -59,11 +60,21 @@ class DrawsProfile(Profile):
     _built: dict[Counts, Profile] = field(default_factory=dict)
     _flat: dict[Counts, Profile | None] = field(default_factory=dict)
 
+    def aiming(self, width: float) -> DrawsProfile:
+        """Every product is asked for that."""
+        return replace(self, evaluate=lambda loss: self.evaluate(loss).aiming(width), _built={})
+
     def at(self, counts: Counts) -> Profile:
         """The profile with these multiplicities kept, for each sample with replacement."""
         if counts not in self._built:
             self._built[counts] = self.evaluate(self._cut(counts))
         return self._built[counts]
+
+    def _at(self, counts: Counts, order: tuple[bool, ...]) -> Profile:
+        """The same, but for a smoothed contour if a flat one is, in that ``order`` of both."""
+        profile = self.at(counts)
+        twice = len(order) > 1 and isinstance(self.flat(counts), SmoothedProfile)
+        return profile.without(_SMOOTHED) if twice and isinstance(profile, Ways) else profile
 
     def flat(self, counts: Counts) -> Profile | None:
         """The same by a flat contour, where that can be short."""
@@ -151,15 +162,18 @@ class DrawsProfile(Profile):
         failure = NotCertified("a sample with replacement", "too many multiplicities count")
         for counts in tries:
             found: list[tuple[float, Witness, Answer]] = []
-            order = self._flat_or_not(counts, level)
+            # a flat contour that fails does so with fewer multiplicities, too
+            order = self._flat_or_not(counts, level) if counts is tries[0] else (False,)
             for flat in order:
                 try:
-                    profile = self.flat(counts) if flat else self.at(counts)
+                    profile = self.flat(counts) if flat else self._at(counts, order)
                     if profile is None:
                         continue
                     later = flat is not order[-1] and (flat or self.flat(counts) is not None)
+                    with effort.proving():
+                        most = effort.left() - later * _LEAST
                     with (
-                        effort.allowed(effort.left() - later * _LEAST),
+                        effort.allowed(most),
                         effort.allowed(effort.left() * (_SHARE if later else 1), searching=True),
                     ):
                         answer = ask(profile)
@@ -180,7 +194,7 @@ class DrawsProfile(Profile):
         def width(profile: Profile, witness: Witness) -> float:
             value = profile.prove(epsilon, witness)
             with precision(64):
-                return float(value.rad() / value.mid()) if value.mid() > 0 else math.inf
+                return float(2 * value.rad() / value.upper()) if value.upper() > 0 else 0.0
 
         level, tries = self._tries_at(epsilon)
         kept, witness = self._first(tries, level, lambda profile: profile.find(epsilon), width)

@@ -18,12 +18,13 @@ from tightrope.numerics.transforms.transform import Transform
 
 __all__ = ["BlurPlan", "BlurredSum"]
 
-_KEPT = 4
+_KEPT, _MOST_KEPT, _NODES_KEPT = 4, 32, 10**6  # proofs; and at most, if they have no more nodes together: 40 bytes each
 _LEAST_LOST, _MOST_LOST = 0.5, 14.0  # nats by which terms may exceed the call: doubles hold 36
 _ROUNDING = 1e-14  # of the transform of a copy
 _ROUGH = 1e-4
 _MOST_WORK = {True: 4e6, False: 1e8}  # nanoseconds
-_MANY, _LONGER = 300, 4  # so many copies are worth so much more of it
+_MANY, _LONGER = 60, 4  # so many copies are worth so much more of it
+_FAIR, _LONGEST, _HALF = 2e-7, 6e8, 500.0  # less than that of the call is worth so much of it, and half of what is left
 _MOMENTS = 3
 _COARSEST = 0.1  # spacing, of what it is laid over
 _LEAST_POINTS, _MOST_POINTS = 64, 2**32 - 1
@@ -104,13 +105,14 @@ class BlurredSum(LossSum):
         return x
 
     @searching
-    def plan(self, x: float, relative: float = 1e-10) -> BlurPlan:
-        """Parameters for a proof at and near x: as near to that relative accuracy of the call as the work allows."""
+    def plan(self, x: float, relative: float = 1e-10, solving: bool = False) -> BlurPlan:
+        """Parameters for a proof at and near x: as near to that relative accuracy of the call as the work allows.
+        ``solving``: it is x that is to be known."""
         if x >= self._saddles.largest:
             return _NOTHING
         log_call, failure = self._finite(x), NotCertified("a blurred contour", "no accuracy was tried")
         for coarser in _COARSER:
-            plan, before = self._plan(x, log_call, relative * coarser, quick=False), effort.left()
+            plan, before = self._plan(x, log_call, relative * coarser, quick=False, solving=solving), effort.left()
             try:
                 self._kept(plan)
             except NotCertified as wrong:  # a part has no nodes so far out
@@ -121,7 +123,7 @@ class BlurredSum(LossSum):
                 break  # the next attempt costs about as much
         raise failure
 
-    def _plan(self, x: float, log_call: float, relative: float, quick: bool) -> BlurPlan:
+    def _plan(self, x: float, log_call: float, relative: float, quick: bool, solving: bool = False) -> BlurPlan:
         import numpy as np
 
         copies = sum(number for _, number in self._parts)
@@ -136,7 +138,9 @@ class BlurredSum(LossSum):
         most = _MOST_WORK[quick]
         if not quick and copies >= _MANY:
             most *= _LONGER
-        cost = self._node_cost()
+        cost, fair = self._node_cost(), _FAIR * (max(at * x, 1.0) if solving else 1.0)
+        with effort.proving():
+            longest = 0.0 if quick else min(_LONGEST, _HALF * effort.left())
         for _ in range(8):
             spacing = min(
                 math.exp((math.log(8 * relative) - density) / 2),
@@ -156,9 +160,13 @@ class BlurredSum(LossSum):
             enough = np.nonzero(tail < math.log(relative / 8))[0]
             count = min(math.ceil(float(y[enough[0]]) / float(eta)) + 1 if len(enough) else points, points - 1)
             work = count * max(cost, most / MOST_NODES)
+            coarser = 1.2 * (work / most) ** 2
+            if relative * coarser > fair:
+                most = max(most, min(longest, work * math.sqrt(1.2 * relative / fair)))
+                coarser = 1.2 * (work / most) ** 2
             if work <= most:
                 return BlurPlan(t, eta, count, points)
-            relative *= 1.2 * (work / most) ** 2
+            relative *= coarser
         raise NotCertified("a blurred contour", "it needs too many nodes")
 
     def _node_cost(self) -> float:
@@ -182,11 +190,21 @@ class BlurredSum(LossSum):
         """The proof of a plan, one of the last few."""
         proof = self._proofs.get(plan)
         if proof is None:
-            while len(self._proofs) >= _KEPT:
+            while self._crowded():
                 self._proofs.pop(next(iter(self._proofs)), None)
             with effort.proving():
                 proof = self._proofs[plan] = self._proof(plan)
         return proof
+
+    def keeps(self, plan: BlurPlan) -> bool:
+        """Whether the proof of this plan is remembered."""
+        return plan in self._proofs
+
+    def _crowded(self) -> bool:
+        """Whether the oldest proof must go: many points share many of them, if they are short."""
+        kept = len(self._proofs)
+        nodes = sum(len(proof.indices) for proof in list(self._proofs.values()))
+        return kept >= _KEPT and (kept >= _MOST_KEPT or nodes > _NODES_KEPT)
 
     @searching
     def call(self, x: Ball, plan: BlurPlan) -> Ball:

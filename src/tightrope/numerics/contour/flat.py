@@ -21,7 +21,7 @@ from tightrope.numerics.transforms.transform import Transform
 
 __all__ = ["FlatSum"]
 
-_TILTS = (0.0625, 0.125, 0.25, 0.5, 1.0, 2.0)
+_TILTS = (0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 _FLOAT_NATS, _FLOAT_LOST = 34.0, 20.0
 _SHARPEST = 1e-10
 _PATIENCE = 1.5e6  # microseconds that balls would take for a line of floats: it takes a tenth
@@ -29,7 +29,7 @@ _MOST_MICROSECONDS = 1.3e6  # of the proof
 _LINES = 4
 _GOOD = 1e-2
 _CLEAR = 1e-7  # a line with less noise at the root need not be replaced
-_HALVINGS = 52
+_LOOKS, _HALVINGS = 100, 46
 _NEEDED = 45.0  # nats by which the integrand must fall
 _MOST_NODES, _PERIOD = 1500, 30.0
 
@@ -100,8 +100,10 @@ class FlatSum(ContourSum):
         x = deviation * (deviation / 2 + math.sqrt(max(-2 * log_target, 1.0)))  # as if there were no large losses
         for _ in range(_LINES):
             line = self._new_line(x, log_target)
-            found = None if line is None else _root(line, log_target)
-            if line is None or found is None:
+            if line is None:
+                raise NotCertified("a contour integral", "no line of floats is short enough")
+            found = _root(line, log_target)
+            if found is None:
                 break
             self._line, moved, x = line, abs(found - x), found
             if moved <= line.reach or line.log_call(x)[1] < _CLEAR:
@@ -110,10 +112,16 @@ class FlatSum(ContourSum):
 
 
 def _root(line: FloatLine, log_target: float) -> float | None:
-    """Where the line's call is that small, if it is so within half of its period; further on aliases mislead."""
-    low, high = 0.0, math.pi / line.eta
-    if not line.log_call(low)[0] > log_target > line.log_call(high)[0]:
+    """Where the line's call first is that small, within half of its period: further on aliases mislead, or rounding."""
+    high = math.pi / line.eta
+    low, step = 0.0, high / _LOOKS
+    if not line.log_call(low)[0] > log_target:
         return None
+    while line.log_call(low + step)[0] > log_target:
+        low += step
+        if low > high:
+            return None
+    high = low + step
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         low, high = (middle, high) if line.log_call(middle)[0] > log_target else (low, middle)

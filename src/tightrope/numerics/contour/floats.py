@@ -29,6 +29,7 @@ _RATIO = 1.3
 _FURTHEST = 12  # blocks from the typical tilt: a factor 66 each
 _FINE = 17
 _TILT_BITS = 5  # few, so that sums that differ little share their lines
+_ALONE = 6.0  # tilts that asking costs, however few
 _ROUGH = 5.0  # second difference of K from which on a parabola through three points is too crude
 _KEPT = 32
 _ABOVE = tuple(0.05 * 1.28**i for i in range(20))
@@ -80,7 +81,8 @@ class Saddles:
         """K(t)."""
         import numpy as np
 
-        effort.spend(len(t) * sum(transform.tilt_cost for transform, _ in self._parts), "a search for a tilt")
+        tilts = sum(transform.tilt_cost for transform, _ in self._parts)
+        effort.spend((_ALONE + len(t)) * tilts, "a search for a tilt")
         total = np.zeros(len(t))
         with np.errstate(all="ignore"):
             for transform, copies in self._parts:

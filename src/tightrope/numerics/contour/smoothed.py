@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -16,8 +16,9 @@ from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, between, precision
 from tightrope.numerics.contour.floats import searching
+from tightrope.numerics.contour.islands import islands
 from tightrope.numerics.contour.loss_sum import LossSum
-from tightrope.numerics.contour.smoothed_proof import NotLow, SmoothedProof, SmoothPlan
+from tightrope.numerics.contour.smoothed_proof import NotLow, SmoothedProof, SmoothPlan, check_gaps
 from tightrope.numerics.contour.tilts import log_factor
 from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.low_stretches import LowPart, low_parts, near_end
@@ -26,8 +27,9 @@ from tightrope.numerics.transforms.transform import Transform
 
 __all__ = ["SmoothPlan", "SmoothedSum"]
 
-_KEPT = 4
-_TILTS = (0.5, 0.2, 0.1)  # of the saddle
+_KEPT = 32  # proofs: many points share many of them
+_TILTS, _TRIED = (1.0, 0.75, 0.5, 0.2, 0.1), 3  # of the saddle; and those of which one should do
+_DEAR, _FLAT = 60.0, (0.5, 0.2, 0.1)  # microseconds of a tilt, and where that is dear, of which the first must do
 _ROUGH = 1e-2
 _WIDER, _WIDEST = 2, 2e-5  # times that λ is made wider, and about its largest price, of x
 _THIN = 1 / 16  # λ in deviations, whatever the slope is
@@ -36,6 +38,7 @@ _FURTHER = (1.04, 1.15, 1.3, 1.5, 2.0, 3.0, 4.5, 7.0, 10.0)  # last nodes, of th
 _ROOM = 1.1  # |φ| is to be a little below what is asked
 _MORE, _NEAR_BY = 1.5, 4.0  # times as many nodes, where those seen are not enough: where it fails so near to them
 _PLACES = 32
+_MENDED = 6  # times that a plan may be
 _MOST_NODES = 4000
 _UNITS = 1.6  # of work for each microsecond of the transforms
 _LOW_WORK, _LOOKS = 5e3, 100  # to see how far nodes are not low; and the tilts that are worth as much as the rest
@@ -44,6 +47,7 @@ _BELOW = (25.0, 70.0, 150.0, 300.0)  # nats by which a call may be below Chernof
 _CLOSE, _APART = 1e-3, 0.1  # ln of the call so near to its target ends a search; and what all plans agree on
 _BEFORE, _NEAR, _OUTGROWN = 0.85, 0.02, 4.0  # a tilt so much below the saddle should have about the same curvature
 _LOW_NATS, _NOTHING = 40.0, 3.0
+_SMALL = (16, 128, 1024)  # shares of the usual tilt
 _SEEN = 4  # bits of a ball whose middle is worth something
 _WHAT = "a smoothed contour"
 
@@ -54,6 +58,7 @@ class SmoothedSum(LossSum):
     def __init__(self, parts: Sequence[tuple[Transform, int]]) -> None:
         super().__init__(parts)
         self._proofs: dict[SmoothPlan, SmoothedProof] = {}
+        self._low: dict[Hashable, Fraction] = {}
 
     @searching
     def root(self, log_target: float) -> tuple[float, float]:
@@ -128,8 +133,8 @@ class SmoothedSum(LossSum):
         return not 0 < bends[0] < _OUTGROWN * _BEFORE**2 * bends[1]
 
     def _deviation(self) -> float:
-        """About that of the finite loss where no large loss is seen."""
-        return math.sqrt(self._saddles.tilts(self._saddles.unit / 16).curvature)
+        """About that of the finite loss where no large loss is seen: at a small tilt, or a tiny one."""
+        return math.sqrt(min(self._saddles.tilts(self._saddles.unit / by).curvature for by in _SMALL))
 
     @searching
     def plan_at(self, x: float, relative: float) -> SmoothPlan:
@@ -177,58 +182,68 @@ class SmoothedSum(LossSum):
                         raise
             return self._proved(x, log_call, -slope, relative, narrowest)
 
-    def _proved(
-        self, x: float, log_call: float, steep: float, relative: float, narrowest: float = 0.0
-    ) -> SmoothPlan:
-        """A plan whose nodes are proved to be low, if need be with some more of them."""
+    def _proved(self, x: float, log_call: float, steep: float, relative: float, narrowest: float = 0.0) -> SmoothPlan:
+        """A plan whose nodes are proved to be low, if need be with some more of them, or with islands."""
         plan = self._plan(x, log_call, steep, relative, narrowest)
-        try:
-            self._kept(plan)
-        except NotLow as wrong:
-            if wrong.reached > _NEAR_BY * float(plan.eta) * plan.count:
-                raise
-            plan = replace(plan, count=min(math.ceil(_MORE * plan.count), plan.last))
-            self._kept(plan)
+        for _ in range(_MENDED):
+            try:
+                self._kept(plan)
+            except NotLow as wrong:
+                plan = self._mended(plan, wrong)
+            else:
+                return plan
+        self._kept(plan)
         return plan
 
+    def _mended(self, plan: SmoothPlan, wrong: NotLow) -> SmoothPlan:
+        """A plan that may do where one does not; the failure again if there is none."""
+        if wrong.reached <= _NEAR_BY * float(plan.eta) * plan.count:
+            return replace(plan, count=min(math.ceil(_MORE * plan.count), plan.last))
+        found = islands(low_parts(self._parts, plan.t), plan, wrong.reached) if self._each_alone(plan.t) else None
+        if found is None or found == plan.islands:  # floats see nothing there: it is only too long to be proved
+            raise wrong
+        return replace(plan, islands=found)
+
+    def _each_alone(self, t: Fraction) -> bool:
+        """Whether every part has nodes far out, one by one."""
+        return all(transform.each or transform.terms_of(t) is not None for transform, _ in self._parts)
+
     def _plan(self, x: float, log_call: float, steep: float, relative: float, narrowest: float) -> SmoothPlan:
-        """``steep``: −d ln call/dx; ``narrowest``: the least λ."""
+        """``steep``: −d ln call/dx; ``narrowest``: the least λ. At the first tilt at which nodes seem low."""
         error = math.log(relative / 8)
-        t, period = self._tilt(x, log_call, error)
-        eta, at = short(2 * math.pi / period, 5), float(t)
-        lost = max(self._saddles.tilts(at).log_moment - at * x - log_call, 0.0)
-        nats = math.ceil(lost - error + max(math.log(self._deviation()), 0.0) + 1)
         least = math.sqrt(relative / (steep * (steep + 1)))  # the price is about 0.43λ²·density/call
         least = min(least, _THIN * self._deviation())
-        width = short(max(least, narrowest), 4)
-        last = math.ceil(math.sqrt(2 * nats) / float(width * eta))
-        effort.spend(_LOW_WORK + _LOOKS * sum(transform.tilt_cost for transform, _ in self._parts), _WHAT)
-        with effort.owing():
-            count = self._count(low_parts(self._parts, t), eta, last, nats)
-        copies = sum(number for _, number in self._parts)
-        bits = math.ceil((lost - error + math.log(copies) + 2) / math.log(2))
-        return SmoothPlan(t, eta, count, max(-(-bits // 8) * 8, 32), width, last, nats)
+        width, copies = short(max(least, narrowest), 4), sum(number for _, number in self._parts)
+        for t, period, lost in self._tilts(x, log_call, error):
+            eta = short(2 * math.pi / period, 5)
+            nats = math.ceil(lost - error + max(math.log(self._deviation()), 0.0) + 1)
+            last = math.ceil(math.sqrt(2 * nats) / float(width * eta))
+            effort.spend(_LOW_WORK + _LOOKS * sum(transform.tilt_cost for transform, _ in self._parts), _WHAT)
+            with effort.owing():
+                count = self._count(low_parts(self._parts, t), eta, last, nats)
+            if count is not None:
+                bits = math.ceil((lost - error + math.log(copies) + 2) / math.log(2))
+                return SmoothPlan(t, eta, count, max(-(-bits // 8) * 8, 32), width, last, nats)
+        raise NotCertified(_WHAT, "its nodes are not low")
 
-    def _tilt(self, x: float, log_call: float, error: float) -> tuple[Fraction, float]:
-        """The tilt with the fewest nodes, and its period."""
-        found = []
+    def _tilts(self, x: float, log_call: float, error: float) -> list[tuple[Fraction, float, float]]:
+        """A few tilts, their periods, and the nats by which terms exceed the call; the fewest nodes first."""
+        found, dear = [], sum(transform.tilt_cost for transform, _ in self._parts) > _DEAR
         saddle = max(self._saddles.saddle(x), self._saddles.unit / 32)
-        for factor in _TILTS:
+        for factor in _FLAT if dear else _TILTS:
             trial = short(saddle * factor, 5)
             tilts, at = self._saddles.tilts(float(trial)), float(trial)
             lost = max(tilts.log_moment - at * x - log_call, 0.0)
             period = self._saddles.period(at, x, log_call + error)[0]
-            found.append((period * math.sqrt(lost - error), trial, period))  # the bulk is nearly as wide at any tilt
-        return min(found)[1:]
+            found.append((period * math.sqrt(lost - error), (trial, period, lost)))  # the bulk is about as wide at any
+        return [one for _, one in sorted(found)[: 1 if dear else _TRIED]]
 
-    def _count(self, parts: list[LowPart], eta: Fraction, last: int, nats: float) -> int:
-        """The last node that is not low, as far as floats and moments see it."""
+    def _count(self, parts: list[LowPart], eta: Fraction, last: int, nats: float) -> int | None:
+        """The last node that is not low, as far as floats and moments see it; None if it is far out."""
         start = math.sqrt(2 * nats) / (self._deviation() * float(eta))
         counts = [min(math.ceil(start * further), last) for further in _FURTHER]
         found = bisect_left(counts, True, key=lambda count: count >= last or self._low_from(parts, eta * count, nats))
-        if found == len(counts) or counts[found] > _MOST_NODES:
-            raise NotCertified(_WHAT, "its nodes are not low")
-        return counts[found]
+        return counts[found] if found < len(counts) and counts[found] <= _MOST_NODES else None
 
     @staticmethod
     def _low_from(parts: list[LowPart], y: Fraction, nats: float) -> bool:
@@ -249,11 +264,19 @@ class SmoothedSum(LossSum):
         if proof is None:
             while len(self._proofs) >= _KEPT:
                 self._proofs.pop(next(iter(self._proofs)), None)
+            plan.check()
             t, eta = float(plan.t), float(plan.eta)
             work = sum(transform.cost(t, eta, plan.count, plan.bits) for transform, _ in self._parts)
-            effort.spend(_UNITS * work, _WHAT)
-            with effort.owing():  # a check takes the same path
-                proof = self._proofs[plan] = SmoothedProof(self._parts, self._saddles, plan)
+            for start, end in plan.islands:
+                work += sum(transform.at_cost(plan.t, plan.eta, range(start, end + 1)) for transform, _ in self._parts)
+            for number in range(1, len(plan.islands) + 2):
+                if not effort.affords(_UNITS * work):
+                    raise NotCertified(_WHAT, "the work allowed to one question is spent")
+                with effort.owing():  # a check takes the same path
+                    check_gaps(self._parts, plan, self._low, number)
+            with effort.owing():
+                effort.spend(_UNITS * work, _WHAT)
+                proof = self._proofs[plan] = SmoothedProof(self._parts, self._saddles, plan, self._low)
         return proof
 
     @searching

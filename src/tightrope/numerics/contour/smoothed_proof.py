@@ -23,12 +23,13 @@ unlike in ``blurred_proof``. So a contour may be as flat as one likes, and balls
 by many nats.
 
 Nodes beyond the last, at y₀, are bounded in two stretches: up to some Y the product of the transforms is proved to be
-at most e^{−nats}·y/y₀ (``low_stretches``), and beyond it at most 1, times e^{−λ²y²/2}.
+at most e^{−nats}·y/y₀ (``low_stretches``), and beyond it at most 1, times e^{−λ²y²/2}. Where the product comes back
+before Y, as it does for losses that nearly lie on a lattice, these nodes are summed, too: islands in the first stretch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -39,20 +40,20 @@ from tightrope.numerics.contour.floats import Saddles
 from tightrope.numerics.real import Real
 from tightrope.numerics.transforms.closed import NormalTransform
 from tightrope.numerics.transforms.low_stretches import low_parts, low_up_to
-from tightrope.numerics.transforms.transform import Transform, whole_power
+from tightrope.numerics.transforms.transform import Transform, unit, whole_power
 from tightrope.numerics.transforms.turned_sum import TurnedSum
 
-__all__ = ["NotLow", "SmoothPlan", "SmoothedProof"]
+__all__ = ["NotLow", "SmoothPlan", "SmoothedProof", "check_gaps"]
 
 _GUARD = 40
 _ALIAS_BITS = 40
-_MOST_NODES, _MOST_BITS = 20_000, 10_000  # a plan may come from outside
+_MOST_NODES, _MOST_BITS, _MOST_ISLANDS = 20_000, 4000, 60  # a plan may come from outside
 
 
 @dataclass(frozen=True)
 class SmoothPlan:
     """Tilt t, step η, nodes 0 … count, bits, λ, the number of the node at Y, and the nats by which those between are
-    low."""
+    low, but for islands from one node to another."""
 
     t: Fraction
     eta: Fraction
@@ -61,6 +62,24 @@ class SmoothPlan:
     width: Fraction
     last: int
     nats: int
+    islands: tuple[tuple[int, int], ...] = ()
+
+    def gaps(self) -> list[tuple[Fraction, Fraction]]:
+        """The stretches that must be low."""
+        starts = [self.count, *(end for _, end in self.islands)]
+        ends = [*(start for start, _ in self.islands), self.last]
+        return [(self.eta * start, self.eta * end) for start, end in zip(starts, ends, strict=True)]
+
+    def check(self) -> None:
+        """Whether its numbers are those of a plan, which may come from outside."""
+        before, rising = self.count, self.count >= 1
+        for start, end in self.islands:  # no node is to be in two of them
+            before, rising = end, rising and before < start <= end
+        rising = rising and before <= self.last
+        nodes = self.count + sum(end - start + 1 for start, end in self.islands)
+        sizes = nodes <= _MOST_NODES and 2 <= self.bits <= _MOST_BITS and len(self.islands) <= _MOST_ISLANDS
+        if not (rising and sizes and self.t > 0 and self.eta > 0 and self.width > 0 and self.nats > 0):
+            raise NotCertified("a smoothed contour", "its plan is void or out of reach")
 
 
 class NotLow(NotCertified):
@@ -71,30 +90,63 @@ class NotLow(NotCertified):
         self.reached, self.nats = reached, nats
 
 
-class SmoothedProof:
-    """Everything about one plan that does not depend on x."""
+def check_gaps(
+    parts: Sequence[tuple[Transform, int]], plan: SmoothPlan, known: dict[Hashable, Fraction], number: int | None = None
+) -> None:
+    """NotLow if one of so many gaps, or of all, is not proved to be low; ``known``: to where others were, or this
+    one."""
+    tilted, first = low_parts(parts, plan.t), plan.eta * plan.count
+    for start, end in plan.gaps()[:number]:
+        key = plan.t, plan.nats, first, start, end
+        if start < end and key not in known:
+            known[key] = low_up_to(tilted, first, end, plan.nats, start)
+        reached = known.get(key, end)
+        if reached < end:
+            raise NotLow(float(reached), plan.nats)
 
-    def __init__(self, parts: Sequence[tuple[Transform, int]], saddles: Saddles, plan: SmoothPlan) -> None:
-        sizes = 1 <= plan.count <= _MOST_NODES and plan.count <= plan.last and 2 <= plan.bits <= _MOST_BITS
-        if not (sizes and plan.t > 0 and plan.eta > 0 and plan.width > 0 and plan.nats > 0):
-            raise NotCertified("a smoothed contour", "its plan is void or out of reach")
+
+class _Piece:
+    """Nodes from a first one on: their terms in the sums of U, h_B and h_A."""
+
+    def __init__(self, plan: SmoothPlan, first: int, products: Sequence[ComplexBall]) -> None:
+        t, eta = ball(plan.t), ball(plan.eta)
+        nodes = [ComplexBall(t, eta * (first + k)) for k in range(len(products))]
+        squares = [((s + Ball(0.5)) * ball(plan.width)) ** 2 for s in nodes]  # a²
+        pairs = list(zip(products, squares, strict=True))
+        self._first = first
+        self._sums = [
+            TurnedSum([value / (s * (s + 1)) for value, s in zip(products, nodes, strict=True)]),
+            TurnedSum([value * (9 + square * square) / 12 for value, square in pairs]),
+            TurnedSum([value * (8 - 4 * square) / 25 for value, square in pairs]),
+        ]
+
+    def at(self, angle: Ball) -> list[Ball]:
+        """The real part of each."""
+        turn = unit(angle * self._first)
+        return [(turn * one.at(angle)).real for one in self._sums]
+
+
+class SmoothedProof:
+    """Everything about one plan that does not depend on x. ``known``: what other plans of these parts have shown to be
+    low, and to where."""
+
+    def __init__(
+        self,
+        parts: Sequence[tuple[Transform, int]],
+        saddles: Saddles,
+        plan: SmoothPlan,
+        known: dict[Hashable, Fraction] | None = None,
+    ) -> None:
+        plan.check()
         self.bits = plan.bits + _GUARD
         self._plan, self._parts = plan, parts
         self._smooth = NormalTransform(Real(plan.width**2))
-        first, end = plan.eta * plan.count, plan.eta * plan.last
-        reached = low_up_to(low_parts(parts, plan.t), first, end, plan.nats) if first < end else end
-        if reached < end:
-            raise NotLow(float(reached), plan.nats)
+        check_gaps(parts, plan, {} if known is None else known)
         with precision(self.bits):
             self._log_scale, products = self._line()
-            t, eta = ball(plan.t), ball(plan.eta)
-            nodes = [ComplexBall(t, eta * k) for k in range(plan.count + 1)]
             products[0] /= 2
-            squares = [((s + Ball(0.5)) * ball(plan.width)) ** 2 for s in nodes]  # a²
-            pairs = list(zip(products, squares, strict=True))
-            self._upper = TurnedSum([value / (s * (s + 1)) for value, s in zip(products, nodes, strict=True)])
-            self._most = TurnedSum([value * (9 + square * square) / 12 for value, square in pairs])
-            self._least = TurnedSum([value * (8 - 4 * square) / 25 for value, square in pairs])
+            self._pieces = [_Piece(plan, 0, products)]
+            self._pieces += [_Piece(plan, start, self._island(start, end)) for start, end in plan.islands]
             self._tails()
             self._aliases = Aliases([*parts, (self._smooth, 1)], saddles, plan.t, plan.eta, _ALIAS_BITS)
 
@@ -108,6 +160,18 @@ class SmoothedProof:
             scale += log * copies
             products = [a * whole_power(b, copies) for a, b in zip(products, phi, strict=True)]
         return scale, products
+
+    def _island(self, start: int, end: int) -> list[ComplexBall]:
+        """The same product at the nodes of an island."""
+        plan, indices = self._plan, range(start, end + 1)
+        half, across = ball(plan.width**2) / 2, ball(2 * plan.t + 1)
+        places = [ball(plan.eta) * k for k in indices]
+        products = [ComplexBall(-half * y * y, half * y * across).exp() for y in places]  # of the normal loss
+        for transform, copies in self._parts:
+            with precision(plan.bits):
+                phi = transform.at(plan.t, plan.eta, indices)
+            products = [a * whole_power(b, copies) for a, b in zip(products, phi, strict=True)]
+        return products
 
     def _tails(self) -> None:
         """Bounds of what 2Σ_{n>N} adds to the sum of U, and to both others, N = count.
@@ -140,12 +204,13 @@ class SmoothedProof:
                 return between(Ball(0), mass)
             angle, scale = -ball(plan.eta) * x, (self._log_scale - ball(plan.t) * x).exp() / self._aliases.period
             known = self._aliases.at(x)
-            upper = 2 * self._upper.at(angle).real + between(-self._upper_tail, self._upper_tail)
-            upper = scale * upper - known
+            sums = [piece.at(angle) for piece in self._pieces]
+            plain, most, least = (2 * sum(one, Ball(0)) for one in zip(*sums, strict=True))
+            upper = scale * (plain + between(-self._upper_tail, self._upper_tail)) - known
             size = scale * ball(plan.width) ** 2  # e^{λ²/8} of a²/2 is not in the products
-            more = (ball(plan.width**2) / 8).exp() * size * (2 * self._most.at(angle).real + self._kernel_tail)
-            less = size * (2 * self._least.at(angle).real - self._kernel_tail) - 2 * Ball(known.rad())
+            more = (ball(plan.width**2) / 8).exp() * size * (most + self._kernel_tail)
+            less = size * (least - self._kernel_tail) - 2 * Ball(known.rad())
             low = (upper - more.upper().max(Ball(0))).lower()
             high = upper - less.lower().max(Ball(0)) if plan.width <= 1 else upper
-            least, most = (mass - reverse * x.exp()).lower().max(Ball(0)), mass.upper()
-            return between(low.max(least).min(most), high.upper().min(most).max(least))
+            floor, top = (mass - reverse * x.exp()).lower().max(Ball(0)), mass.upper()
+            return between(low.max(floor).min(top), high.upper().min(top).max(floor))

@@ -8,17 +8,22 @@ must use the same moved edges for P and for Q.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tightrope.numerics.balls import Ball, precision
+from tightrope.numerics.grid.listing import MOST_LISTED, Listed, listed_losses
 from tightrope.numerics.real import ZERO, Real
 
 Floats: TypeAlias = NDArray[np.float64]
 
 UNIT = 2.0**-53  # half the distance from 1 to the next float
+_BITS = 160
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,11 @@ class CellLaw(ABC):
         """P's mass at +∞, which ``cells`` leaves out."""
         return ZERO
 
+    def parted(self, low: float, high: float, least: float) -> Listed | None:  # noqa: ARG002 - of other laws
+        """The losses below ``low`` and above ``high``, one by one, and those between, if all are atoms and not too
+        many; those outside of less mass than ``least`` need not be listed."""
+        return None
+
 
 @dataclass(frozen=True)
 class Atoms(CellLaw):
@@ -83,3 +93,21 @@ class Atoms(CellLaw):
     def infinite(self) -> Real:
         """The mass at +∞."""
         return self.leak
+
+    def parted(self, low: float, high: float, least: float) -> Listed | None:
+        """All atoms."""
+        if len(self.listed) > MOST_LISTED:
+            return None
+        with precision(_BITS):
+            found = [(atom.loss.ball(), atom.mass.ball()) for atom in self.listed]
+            return listed_losses(found, low, high, least, Ball(0))
+
+
+def constant_atoms(found: Iterable[tuple[Ball, Ball]]) -> Atoms:
+    """A law of these (loss, mass)."""
+    known = [[Real(None, partial(_same, value)) for value in one] for one in found]
+    return Atoms(tuple(Atom(loss, mass) for loss, mass in known))
+
+
+def _same(value: Ball) -> Ball:
+    return value

@@ -20,13 +20,15 @@ from tightrope.numerics.discrete_normal import mass, tail
 from tightrope.numerics.grid.cells import UNIT, CellLaw, Cells, Floats
 from tightrope.numerics.grid.exponentials import exponentials
 from tightrope.numerics.grid.growths import lifted, loss_gaps
+from tightrope.numerics.grid.listing import MOST_LISTED, Listed, listed_losses
 
 __all__ = ["DiscreteNormalCells"]
 
 _WHAT = "the cells of a discrete Gaussian's loss"
 _BITS = 160
-_REACH = 12  # standard deviations: beyond, there is a mass of 10⁻³²
+_REACHES = 18, 12  # standard deviations: beyond, there is a mass of 10⁻⁷⁰; for wide noise 10⁻³²
 _MOST_VALUES = 6_000_000
+_WIDE = 10_000
 _LARGEST_LOSS = 250
 _EXPONENT = 590  # of floats
 _BLOCK = 256
@@ -53,7 +55,8 @@ class DiscreteNormalCells(CellLaw):
     @cached_property
     def _reach(self) -> int:
         """The noise is seen from −reach to reach + shift, as far as floats reach: k²/2v and base losses."""
-        seen = _REACH * (math.isqrt(math.ceil(self.variance)) + 1)
+        deviation = math.isqrt(math.ceil(self.variance)) + 1
+        seen = deviation * (_REACHES[0] if deviation < _WIDE else _REACHES[1])
         squares = math.isqrt(math.floor(2 * _EXPONENT * self.variance)) - self.shift
         losses = math.floor((2 * _LARGEST_LOSS * self.variance / self.shift - self.shift) / 2)
         return min(seen, squares, losses)
@@ -86,15 +89,6 @@ class DiscreteNormalCells(CellLaw):
             below = upper_float((1 - q) * near + q * far), upper_float(near)
             return below, (upper_float((1 - q) * far + q * near), upper_float(far))
 
-    @cached_property
-    def _rounding(self) -> float:
-        """How far the loss may be off because base losses are, by 5·2⁻⁵³ of themselves: d ln w/dl = q·e^l/w rises."""
-        with precision(_BITS):
-            step, q = ball(Fraction(self.shift) / self.variance), ball(self.rate)
-            high = step * (self._reach + 1 + self.shift)
-            slope: Ball = q * high.exp() / (1 + q * high.expm1())
-            return upper_float(6 * UNIT * high * slope)
-
     def cells(self, edges: Floats) -> Cells:
         """Sums over stretches of the noise; what is beyond may be in any cell there."""
         losses = -edges[::-1] if self.adding else edges
@@ -108,6 +102,25 @@ class DiscreteNormalCells(CellLaw):
         if self.adding:
             found = [values[::-1] for values in (*found[2:], *found[:2])]
         return Cells(found[0], found[1], found[2], found[3], slack)
+
+    def parted(self, low: float, high: float, least: float) -> Listed | None:
+        """All noise that is not lighter than ``least``. What is below it has losses between that of the next one and
+        ln(1 − q), so it may be light: all of it is put on the larger one of these, or is not there."""
+        reach = math.isqrt(math.ceil(2 * self.variance * math.ceil(-math.log(least)))) + 1
+        if 2 * reach + self.shift > MOST_LISTED or (self.adding and self.rate == 1):
+            return None
+        found: list[tuple[Ball, Ball]] = []
+        with precision(_BITS):
+            v, q, whole = ball(self.variance), ball(self.rate), mass(self.variance, Fraction(0))
+            for k in range(-reach - 1, reach + self.shift + 1):
+                growth = 1 + q * (self.shift * (2 * k - self.shift) / (2 * v)).expm1()
+                plain = (-(k * k) / (2 * v)).exp() / whole
+                found.append((growth.log(), plain * (1 if self.adding else growth)))
+            below, near, far = (tail(self.variance, reach + 1 + more) / whole for more in (0, 0, self.shift))
+            end = (1 - q).log() if self.adding else found[0][0]
+            found[0] = (end, below.union(Ball(0)))
+            signed = [(-loss if self.adding else loss, p) for loss, p in found]
+            return listed_losses(signed, low, high, least, near + far)
 
     def _sums(self, k: NDArray[np.int64]) -> list[Floats]:
         """At least and at most what the mixture has between k_0 and k_1, between k_1 and k_2, …; then the plain law."""
@@ -129,7 +142,8 @@ class DiscreteNormalCells(CellLaw):
         return found
 
     def _slack(self, k: Floats, losses: Floats) -> float:
-        """How far k_i is above the i-th loss, or k_i + 1 below it; of edges with the same k the outer ones count."""
+        """How far k_i is above the i-th loss, or k_i + 1 below it; of edges with the same k the outer ones count. Base
+        losses are off by 5·2⁻⁵³ of themselves, and d ln w/dl = q·e^l/w."""
         half, q, rest = self._floats
         new = np.flatnonzero(np.diff(k, prepend=-np.inf, append=np.inf))
         moved = 0.0
@@ -137,7 +151,9 @@ class DiscreteNormalCells(CellLaw):
             at = outer[k[outer] != end]
             base = (self.shift * (2 * (k[at] + step) - self.shift)) * half
             gaps = loss_gaps(q, rest, base, np.clip(losses[at], -2 * _LARGEST_LOSS, 2 * _LARGEST_LOSS))
-            moved = max(moved, float(np.max(gaps[step], initial=0.0)))
+            grown = q * exponentials(base)
+            rounding = 6 * UNIT * np.abs(base) * grown / (rest + grown) * (1 + 1e-9)
+            moved = max(moved, float(np.max(gaps[step] + rounding, initial=0.0)))
         if not moved < 1:
             raise NotCertified(_WHAT, "an edge was not found")
-        return (moved + self._rounding) * (1 + 4 * UNIT)
+        return moved * (1 + 4 * UNIT)

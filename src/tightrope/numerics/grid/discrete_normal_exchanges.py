@@ -13,19 +13,21 @@ from functools import cached_property
 import numpy as np
 
 from tightrope.errors import NotCertified
-from tightrope.numerics.balls import ball, precision, upper_float
+from tightrope.numerics.balls import Ball, ball, precision, upper_float
 from tightrope.numerics.discrete_exchange import mass_at_zero
 from tightrope.numerics.discrete_normal import mass, tail
 from tightrope.numerics.grid.cells import UNIT, Atom, CellLaw, Cells, Floats
 from tightrope.numerics.grid.exponentials import exponentials
 from tightrope.numerics.grid.growths import loss_gaps
+from tightrope.numerics.grid.listing import MOST_LISTED, Listed, listed_losses
 from tightrope.numerics.real import ZERO, Real
 
 __all__ = ["ExchangedDiscreteNormalCells"]
 
 _WHAT = "the cells of an exchanged record's loss with discrete Gaussian noise"
 _BITS = 160
-_REACH = 12  # standard deviations: beyond, there is a mass of 10⁻³²
+_REACHES = 18, 12  # standard deviations: beyond, there is a mass of 10⁻⁷⁰; for wide noise 10⁻³²
+_WIDE = 10_000
 _MOST_VALUES = 3_000_000
 _EXPONENT = 590  # of floats
 _TINY = 1e-290  # masses below the normal floats are off by less
@@ -69,7 +71,8 @@ class ExchangedDiscreteNormalCells(CellLaw):
     @cached_property
     def _last(self) -> int:
         """The last k of the table, as far as floats reach: k²/2v, and the base losses of N(D) and of N(−D)."""
-        seen = _REACH * (math.isqrt(math.ceil(self.variance)) + 1) + self.shift
+        deviation = math.isqrt(math.ceil(self.variance)) + 1
+        seen = deviation * (_REACHES[0] if deviation < _WIDE else _REACHES[1]) + self.shift
         most = 2 * _EXPONENT * self.variance
         reach = most / self.shift + (self.shift if self.glued else -self.shift)
         return min(seen, math.isqrt(math.floor(most)), math.floor(reach / 2))
@@ -131,6 +134,23 @@ class ExchangedDiscreteNormalCells(CellLaw):
             high[seen[-1] :] += above * (1 + 4 * UNIT)
             found += [low * (1 - 4 * UNIT), high * (1 + 4 * UNIT)]
         return Cells(found[0], found[1], found[2], found[3], self._slack(edges))
+
+    def parted(self, low: float, high: float, least: float) -> Listed | None:
+        """The loss 0, and each other loss with its negative."""
+        reach = math.isqrt(math.ceil(2 * self.variance * math.ceil(-math.log(least)))) + 1 + self.shift
+        if 2 * reach > MOST_LISTED:
+            return None
+        with precision(_BITS):
+            v, q, whole = ball(self.variance), ball(self.rate), mass(self.variance, Fraction(0))
+            found = [(Ball(0), mass_at_zero(self.variance, self.shift, self.rate, self.glued))]
+            for k in range(self.shift // 2 + 1 if self.glued else 1, reach + 1):
+                plain = (-(k * k) / (2 * v)).exp() / whole
+                over, under = (1 + q * (self.shift * (s * 2 * k - self.shift) / (2 * v)).expm1() for s in (1, -1))
+                under = Ball(1) if self.glued else under
+                loss = (over / under).log()
+                found += [(loss, plain * over), (-loss, plain * under)]
+            beyond = [tail(self.variance, reach + 1 + d) / whole for d in (-self.shift, 0, self.shift)]
+            return listed_losses(found, low, high, least, 2 * sum(beyond, Ball(0)))
 
     def _slack(self, edges: Floats) -> float:
         """By how much a loss may be off that is not surely beyond all edges."""

@@ -29,7 +29,18 @@ from tightrope.numerics.grid.grid_plan import LONGEST, MOST_POINTS, GridPlan
 from tightrope.numerics.grid.pieces import Piece
 from tightrope.numerics.grid.total import GridSum
 
-__all__ = ["MOST_GRADES", "GradedPlan", "GradedSum", "checked_grades", "grades", "multiplicity", "pieces"]
+__all__ = [
+    "MOST_GRADES",
+    "Borders",
+    "GradedPlan",
+    "GradedSum",
+    "checked_grades",
+    "grades",
+    "multiplicity",
+    "ordered",
+    "pieces",
+    "too_many",
+]
 
 MOST_GRADES = 64
 _LENGTHS = 3 * LONGEST  # of all grades
@@ -135,7 +146,7 @@ class GradedSum:
 def checked_grades(plan: GradedPlan, copies: Sequence[int]) -> list[tuple[int, ...]]:
     """The grades of a plan, if it is what is assumed, beside what each grid assumes of its own; else NotCertified."""
     fits = len(plan.borders) == len(copies) and 0 <= plan.degree < MOST_GRADES
-    fits = fits and all(_ordered(*border) for border in plan.borders if border is not None)
+    fits = fits and all(ordered(*border) for border in plan.borders if border is not None)
     found = list(islice(grades(copies, plan.borders, plan.degree), MOST_GRADES + 1)) if fits else []
     fits = fits and len(found) == len(plan.plans) <= MOST_GRADES
     if not (fits and sum(one.length for one in plan.plans) <= _LENGTHS and plan.points <= MOST_POINTS):
@@ -143,7 +154,7 @@ def checked_grades(plan: GradedPlan, copies: Sequence[int]) -> list[tuple[int, .
     return found
 
 
-def _ordered(low: Fraction, high: Fraction) -> bool:
+def ordered(low: Fraction, high: Fraction) -> bool:
     """Whether these are borders, and floats."""
     return -_WIDEST <= low < high <= _WIDEST and float(low) == low and float(high) == high
 
@@ -158,8 +169,14 @@ def heavier(parts: Sequence[tuple[CellLaw, int]], borders: Sequence[Borders], de
                 cells = heavy.cells(np.zeros(1)).p_high
                 known = sum((atom.mass.ball() for atom in heavy.atoms()), heavy.infinite().ball())
                 chances.append((known + sum((Ball(float(x)) for x in cells), Ball(0)), copies))
-        if not chances:
-            return Ball(0)
+        return too_many(chances, degree)
+
+
+def too_many(chances: Sequence[tuple[Ball, int]], degree: int) -> Ball:
+    """At least the chance of more than ``degree`` heavy steps, if steps of each law have these chances to be heavy."""
+    if degree >= sum(copies for _, copies in chances):
+        return Ball(0)
+    with precision(100):
         mean = sum(float(chance.mid()) * copies for chance, copies in chances)
         z = Ball(min(max((degree + 1) / max(mean, 1e-300), 1.0), 1e100))
         logs = sum((copies * (z * chance).log1p() for chance, copies in chances), Ball(0))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext, suppress
 
 from tightrope.errors import NotCertified
+from tightrope.numerics.grid.any_grid import AnyPlan, grid_units
 from tightrope.numerics.grid.graded import GradedPlan, GradedSum
 from tightrope.numerics.grid.graded_fit import GradeFit
 from tightrope.numerics.grid.graded_search import Sketch, best_sketch
 from tightrope.numerics.grid.grid_plan import GridPlan
+from tightrope.numerics.grid.listed import ListedPlan
 from tightrope.numerics.grid.search import (
     ENOUGH,
     GOAL,
@@ -16,7 +19,6 @@ from tightrope.numerics.grid.search import (
     GridDirection,
     Located,
     falling_root,
-    grid_units,
     log_float,
 )
 
@@ -40,7 +42,7 @@ class GradedDirection(GridDirection):
             gap = min(gap, 1 - self.solved(start.upper, goal, SMALL, split=True).share)
         first: Located = start
         predicted = gap * (SMALL / self.longest(start.plan)) ** 2
-        if predicted <= GOAL:
+        if predicted <= self.promising():
             first = self.refined(start, goal, None)
             if 1 - first.share <= ENOUGH:
                 return first
@@ -48,6 +50,10 @@ class GradedDirection(GridDirection):
         if first is start and (other is None or max(ENOUGH, predicted) < 1 - other.share):
             first = self.refined(start, goal, None)
         return first if other is None or other.share <= first.share else other
+
+    def promising(self) -> float:
+        """The gap that one grid should have, if small ones predict it, to be tried first."""
+        return GOAL
 
     def _located(self, start: Located, goal: float) -> Located | None:
         """On graded grids; None if they cannot be made."""
@@ -78,7 +84,7 @@ class GradedDirection(GridDirection):
         self.keep(plan, GradedSum(self.parts, plan, {**known, **fit.grids}))
         return plan
 
-    def _slope(self, plan: GridPlan | GradedPlan, at: float) -> float:
+    def _slope(self, plan: AnyPlan, at: float) -> float:
         """By how much ln δ falls as ln ε rises, about there."""
         here, further = (log_float(self.grid(plan).upper(x)) for x in (at, at * (1 + _FURTHER)))
         return min(max((here - further) / _FURTHER, 1e-3), 1e3) if math.isfinite(here - further) else 1.0
@@ -90,28 +96,29 @@ class GradedDirection(GridDirection):
 
     def planned(
         self, epsilon: float, fine: bool = True, graded: bool = True, closely: bool = False
-    ) -> GridPlan | GradedPlan:
+    ) -> AnyPlan:
         """For δ at this ε; ``closely``: the ends of δ itself are to meet, and not those of an ε with that δ."""
         if not (fine and graded):
             return self.one_grid(epsilon, fine, closely)
         found = self.one_grid(epsilon, fine=False)
-        if self._gap(found, epsilon, closely) * (SMALL / self.longest(found)) ** 2 <= ENOUGH:
+        if self._gap(found, epsilon, closely) * (SMALL / self.longest(found)) ** 2 <= 2 * self.promising():
             found = self.one_grid(epsilon, closely=closely)
             if self._gap(found, epsilon, closely) <= ENOUGH:
                 return found
         other = self._planned(found, epsilon, closely)
         gap = math.inf if other is None else self._gap(other, epsilon, closely)
         if gap > ENOUGH and found.length == SMALL:
-            found = self.one_grid(epsilon, closely=closely)
+            with nullcontext() if other is None else suppress(NotCertified):  # what was found before is still good
+                found = self.one_grid(epsilon, closely=closely)
         return found if other is None or self._gap(found, epsilon, closely) <= gap else other
 
-    def _gap(self, plan: GridPlan | GradedPlan, epsilon: float, closely: bool) -> float:
+    def _gap(self, plan: AnyPlan, epsilon: float, closely: bool) -> float:
         """The distance of ln δ's ends, in units of ln ε's if that is less and will do."""
         grid = self.grid(plan)
         upper, lower = log_float(grid.upper(epsilon)), log_float(grid.lower(epsilon))
         return (upper - lower) / (1.0 if closely else max(float(plan.tilt) * epsilon, 1.0)) if upper > lower else 0.0
 
-    def _planned(self, start: GridPlan, epsilon: float, closely: bool = False) -> GradedPlan | None:
+    def _planned(self, start: GridPlan, epsilon: float, closely: bool = False) -> GradedPlan | ListedPlan | None:
         """Graded grids; None if they cannot be made."""
         try:
             level, slope = log_float(self.grid(start).upper(epsilon)), self._slope(start, epsilon)

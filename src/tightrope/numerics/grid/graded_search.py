@@ -23,7 +23,7 @@ from tightrope.numerics.grid.grid_plan import GridPlan
 from tightrope.numerics.grid.pictures import Picture
 from tightrope.numerics.grid.plan import grid_plan
 
-__all__ = ["KINDS", "SMOOTH", "Kind", "Sketch", "best_sketch", "smooth"]
+__all__ = ["KINDS", "SMOOTH", "Kind", "Sketch", "best_sketch", "degree_for", "smooth", "within"]
 
 _TARGETS = (1e-5, 1e-3, 3e-2, 1e-8)  # mean numbers of heavy steps: each is tried next to the best so far
 _MERGING, _ADDED = 1 / 8, 1.0  # of the squares of the step, or of the ranges of split losses (``splitting.py``)
@@ -141,7 +141,7 @@ def _sketch(
 ) -> Sketch:
     copies = [count for _, count in parts]
     mean = sum(_beyond(one, border) for one, border in zip(pictures, borders, strict=True))
-    degree = _degree(mean, level + _LEFT + min(math.log(slope), 0.0))
+    degree = degree_for(mean, level + _LEFT + min(math.log(slope), 0.0))
     listed = list(grades(copies, borders, degree))
     if len(listed) > MOST_GRADES:
         raise NotCertified("graded grids of losses", "there are too many grades")
@@ -168,18 +168,19 @@ def _beyond(one: Picture, border: Borders) -> float:
     """How many steps are heavy in the mean."""
     if border is None:
         return 0.0
-    return one.copies * float(one.masses[~_within(one, border)].sum())
+    return one.copies * float(one.masses[~within(one, border)].sum())
 
 
-def _within(one: Picture, border: tuple[Fraction, Fraction]) -> NDArray[np.bool_]:
+def within(one: Picture, border: tuple[Fraction, Fraction]) -> NDArray[np.bool_]:
+    """Which losses are between the borders."""
     return (one.losses > float(border[0])) & (one.losses < float(border[1]))
 
 
-def _degree(mean: float, left: float) -> int:
+def degree_for(mean: float, left: float, most: int = _MOST_DEGREE) -> int:
     """The fewest heavy steps such that the chance of more is below e^left."""
     if not mean:
         return 0
-    for degree in range(_MOST_DEGREE):
+    for degree in range(most):
         if (degree + 1) * math.log(mean) - math.lgamma(degree + 2) < left:
             return degree
     raise NotCertified("graded grids of losses", "too many steps are heavy")
@@ -193,7 +194,7 @@ def _shown(
         if border is None:
             yield one
             continue
-        light = _within(one, border)
+        light = within(one, border)
         if one.copies > number:
             core = light & (np.abs(one.losses) < _CORE * float(border[1])) & (one.losses != 0)
             mass = float(one.masses[core].sum())

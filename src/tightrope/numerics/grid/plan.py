@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 
@@ -25,25 +25,25 @@ from tightrope.numerics.grid.pictures import RISING, Picture
 from tightrope.numerics.grid.stream_plan import Reach, climbing
 
 _SMALL = 1e-2  # of ε, or of the largest loss: smaller ones are pictured more coarsely
-_TILTS = np.concatenate([-RISING[::-1], [0.0], RISING])
+TILTS = np.concatenate([-RISING[::-1], [0.0], RISING])
 _LEFT = 1e-9  # of δ: what may be left to bounds
 _NOISE = 2e-14  # about the error of a convolution, for each copy, relative to the norm of a law
 _BEARABLE = 5e-7  # of δ: noise
 _WINDOWS = 25  # that are tried at first
-_STEEP = 400.0  # the largest tilt times a loss
+STEEP = 400.0  # the largest tilt times a loss
 _STEPS = 8  # of the lattice, about: by so much it may exceed the losses
 _BITS = 5  # of the tilts
 _STEEPER = 1.25  # than a tilt, where any other will do: beyond the largest sum is nothing
 _ALMOST = 1e-9  # steps
 _COARSER = 1.0  # what a step costs that is as long as the tilt's scale, in those of an atom between points
 _TRIED = 300_000  # steps that are tried for the atoms, times those
-_PLAN = 1500, 4.5  # units of work for a plan, and for each coarse cell
+_PLAN = 2500, 8.0  # units of work for a plan, and for each coarse cell
 _STEP_BITS = 28  # of a step that divides an atom: points and tilted points are floats still
 
 
 def _chernoff(pictures: Sequence[Picture], level: float = -math.inf) -> Floats:
     """ln of Chernoff's bound of δ(0) for rising tilts; losses of hardly any mass beside e^level are left out."""
-    total = np.sum([one.copies * one.log_moments(RISING, cap=_high(one, level)) for one in pictures], axis=0)
+    total = np.sum([one.copies * one.log_moments(RISING, cap=high_for(one, level)) for one in pictures], axis=0)
     return np.asarray(total + RISING * np.log(RISING) - (1 + RISING) * np.log1p(RISING))
 
 
@@ -68,59 +68,76 @@ def grid_plan(
     effort.spend(_PLAN[0] + _PLAN[1] * sum(one.losses.size for one in pictures), "a grid of losses")
     pictures = [one.thinned(_SMALL * min(one.top, abs(epsilon))) for one in pictures]
     most = _cap(pictures, epsilon, level)
-    caps = [min(most, one.top, _high(one, level)) for one in pictures]
+    caps = [min(most, one.top, high_for(one, level)) for one in pictures]
     rising = np.sum(
         [one.copies * one.log_moments(RISING, cap=cap) for one, cap in zip(pictures, caps, strict=True)], axis=0
     )
     best = float(RISING[int(np.argmin(rising - RISING * epsilon))])
-    lows = [_low(one, best, cap) for one, cap in zip(pictures, caps, strict=True)]
+    lows = [low_for(one, best, cap) for one, cap in zip(pictures, caps, strict=True)]
     shown = list(zip(pictures, lows, caps, strict=True))
-    clipped = [one.copies * one.log_moments(_TILTS, low, cap) for one, low, cap in shown]
+    clipped = [one.copies * one.log_moments(TILTS, low, cap) for one, low, cap in shown]
     total = np.sum(clipped, axis=0)
-    height = total - _TILTS * epsilon - level  # ln of what a sum of 1 stands for, in δ
+    height = total - TILTS * epsilon - level  # ln of what a sum of 1 stands for, in δ
     reach = max(*caps, epsilon) - min(lows)
     norms = [one.log_norms(RISING, reach / length, low, cap) for one, low, cap in shown]
-    noise = height + math.log(_NOISE * sum(one.copies for one in pictures))
-    noise[-RISING.size :] += _log_norms(RISING, reach / length) + np.max(norms, axis=0)
-    steep = _STEEP / max(*caps, -min(lows), _STEPS * reach / length)
-    positive = (_TILTS > 0) & (steep > _TILTS)
+    noise = height + noise_of(sum(one.copies for one in pictures))
+    noise[-RISING.size :] += log_norms(RISING, reach / length) + np.max(norms, axis=0)
+    steep = STEEP / max(*caps, -min(lows), _STEPS * reach / length)
+    positive = (TILTS > 0) & (steep > TILTS)
     quiet = math.log(_BEARABLE * min(max(best * epsilon, _LEFT), 1.0))  # ε is off by noise/(−dln δ/dε)
     bearable = np.flatnonzero((noise <= max(quiet, float(noise[positive].min()) + 0.7)) & positive)
     lowest = sum(one.copies * low for one, low in zip(pictures, lows, strict=True))
     highest = sum(one.copies * cap for one, cap in zip(pictures, caps, strict=True))
-    windows = _windows(bearable, lambda i: _window(total, i, height[i], lowest, steep, highest))
+    windows = _windows(bearable, lambda i: window_at(total, i, height[i], lowest, steep, highest))
     narrowest = min(max(window.top - window.bottom, reach) for window in windows)
     good = [one for one in windows if one.top - one.bottom <= 1.05 * narrowest]
-    chosen = min(good, key=lambda window: noise[np.searchsorted(_TILTS, window.tilt)])
+    chosen = min(good, key=lambda window: noise[np.searchsorted(TILTS, window.tilt)])
     bottom = min(chosen.bottom, epsilon - 1e-3 * abs(epsilon))
     top = max(chosen.top, epsilon + 1e-3 * abs(epsilon))
+    place = int(np.searchsorted(TILTS, chosen.tilt))
+    left = max(height[place], 0.0)
+    return laid_out(shown, clipped, replace(chosen, bottom=bottom, top=top), length, split, climb, left, steep)
+
+
+def laid_out(
+    shown: Sequence[tuple[Picture, float, float]],
+    moments: Sequence[Floats],
+    window: Window,
+    length: int,
+    split: bool,
+    climb: bool,
+    height: float,
+    steep: float,
+) -> GridPlan:
+    """Lattices for the laws, each between two losses, such that this window holds their sums; ``moments`` are those of
+    all steps of each, ``height`` is ln of what a sum of 1 stands for."""
     longest = max(cap - low for _, low, cap in shown)
-    step = _step(max(top - bottom, longest) / (0.95 * length), pictures, chosen.tilt)
+    wide = max(window.top - window.bottom, longest) / (0.95 * length)
+    step = _step(wide, [one for one, _, _ in shown], window.tilt)
     streams: list[tuple[Stream, ...]] = []
     lattices = []
-    for (one, low, cap), moments in zip(shown, clipped, strict=True):
+    for (one, low, cap), some in zip(shown, moments, strict=True):
         climbs = []
         if climb:
-            place = int(np.searchsorted(_TILTS, chosen.tilt))
-            left = max(height[place], 0.0) + math.log(one.copies)
-            reach_of = partial(_reach, moments / one.copies, place, left, steep)
+            place = int(np.searchsorted(TILTS, window.tilt))
+            reach_of = partial(_reach, some / one.copies, place, height + math.log(one.copies), steep)
             climbs = climbing(one.copies, step, length, cap - low, reach_of)
         streams.append(tuple(climbs) or (Stream((), one.copies),))
         finer = step / 2 ** streams[-1][0].doublings
         last = math.ceil(cap / finer) + 1
         lattices.append(Lattice(finer, max(math.floor(low / finer) - 2, last - length + 2), last))
     climb = any(len(climbs) > 1 or climbs[0].rungs for climbs in streams)
-    start = math.floor(bottom / step) - 3
-    least = sum(one.copies * lattice.first for one, lattice in zip(pictures, lattices, strict=True))
+    start = math.floor(window.bottom / step) - 3
+    least = sum(one.copies * lattice.first for (one, _, _), lattice in zip(shown, lattices, strict=True))
     start = least if least > start - length // 25 and not climb else start
-    above, below = _short(chosen.above, up=True), _short(chosen.below)
+    above, below = _short(window.above, up=True), _short(window.below)
     known = tuple(streams) if climb else ()
-    return GridPlan(tuple(lattices), _short(chosen.tilt), start, length, above, below, split or climb, known)
+    return GridPlan(tuple(lattices), _short(window.tilt), start, length, above, below, split or climb, known)
 
 
 def _reach(moments: Floats, place: int, left: float, steep: float, steps: int) -> Reach:
     """The window of the sum of so many steps."""
-    window = _window(steps * moments, place, left, -math.inf, steep)
+    window = window_at(steps * moments, place, left, -math.inf, steep)
     if not math.isfinite(window.top - window.bottom):
         return Reach(-math.inf, math.inf, Fraction(0), Fraction(0))
     return Reach(window.bottom, window.top, _short(window.above, up=True), _short(window.below))
@@ -144,7 +161,12 @@ def _cap(pictures: Sequence[Picture], epsilon: float, level: float) -> float:
     return float(tried[enough[0]]) if enough.size else max(one.top for one in pictures)
 
 
-def _log_norms(tilts: Floats, step: float) -> Floats:
+def noise_of(copies: int) -> float:
+    """ln of about the error of a convolution, relative to the norm of a law."""
+    return math.log(_NOISE * copies)
+
+
+def log_norms(tilts: Floats, step: float) -> Floats:
     """ln of the Euclidean norm of e^{−td}(1 − e^{−d}) over the points d > 0 (``GridSum``)."""
     return np.asarray(-0.5 * np.log(2 * tilts * (2 * tilts + 1) * (tilts + 1) * step))
 
@@ -160,22 +182,24 @@ class Window:
     above: float
 
 
-def _window(total: Floats, place: int, height: float, lowest: float, steep: float, highest: float = math.inf) -> Window:
+def window_at(
+    total: Floats, place: int, height: float, lowest: float, steep: float, highest: float = math.inf
+) -> Window:
     """Such that what is outside is below _LEFT of δ; no sum is below ``lowest``, and hardly one above ``highest``."""
-    tilt = float(_TILTS[place])
+    tilt = float(TILTS[place])
     left = math.log(_LEFT) - max(height, 0.0)
-    gaps, gains = _TILTS - tilt, total - total[place]
-    up = np.flatnonzero((gaps > 0.02 * tilt) & (steep > _TILTS))
-    down = np.flatnonzero((gaps < -0.02 * tilt) & (-steep < _TILTS))
+    gaps, gains = TILTS - tilt, total - total[place]
+    up = np.flatnonzero((gaps > 0.02 * tilt) & (steep > TILTS))
+    down = np.flatnonzero((gaps < -0.02 * tilt) & (-steep < TILTS))
     if not down.size or not (up.size or math.isfinite(highest)):
         return Window(tilt, -math.inf, math.inf, math.nan, math.nan)
     tops, bottoms = (gains[up] - left) / gaps[up], (gains[down] - left) / gaps[down]
     low = int(np.argmax(bottoms))
-    bottom, below = max(float(bottoms[low]), lowest), float(_TILTS[down[low]])
+    bottom, below = max(float(bottoms[low]), lowest), float(TILTS[down[low]])
     if not up.size:  # near the largest sum, where no tilt is steep enough
         return Window(tilt, bottom, highest, below, _STEEPER * tilt)
     high = int(np.argmin(tops))
-    return Window(tilt, bottom, float(tops[high]), below, float(_TILTS[up[high]]))
+    return Window(tilt, bottom, float(tops[high]), below, float(TILTS[up[high]]))
 
 
 def _windows(places: NDArray[np.intp], window: Callable[[int], Window]) -> list[Window]:
@@ -187,14 +211,14 @@ def _windows(places: NDArray[np.intp], window: Callable[[int], Window]) -> list[
     return list(found.values())
 
 
-def _high(one: Picture, level: float) -> float:
+def high_for(one: Picture, level: float) -> float:
     """Above which there is hardly any mass, beside e^level: it may well be certain loss."""
     beyond = np.cumsum(one.masses[::-1])[::-1] * one.copies
     place = int(np.searchsorted(-beyond, -math.exp(max(level, -690.0)) * _LEFT))
     return float(one.losses[place]) if place < one.losses.size else math.inf
 
 
-def _low(one: Picture, tilt: float, cap: float) -> float:
+def low_for(one: Picture, tilt: float, cap: float) -> float:
     """Below which a loss no longer matters."""
     with np.errstate(divide="ignore"):
         weights = np.log(one.masses) + tilt * np.minimum(one.losses, cap)

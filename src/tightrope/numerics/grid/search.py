@@ -15,12 +15,11 @@ from functools import cached_property
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, precision
+from tightrope.numerics.grid.any_grid import AnyPlan, AnySum, grid_units, made, units
 from tightrope.numerics.grid.cells import CellLaw
-from tightrope.numerics.grid.graded import GradedPlan, GradedSum, checked_grades, pieces
 from tightrope.numerics.grid.grid_plan import LONGEST, GridPlan
 from tightrope.numerics.grid.pictures import Picture, picture
 from tightrope.numerics.grid.plan import grid_plan, rough_epsilon, rough_level
-from tightrope.numerics.grid.total import GridSum
 
 SMALL, _COARSE = 2**12, 2**14
 GOAL = 5e-7  # relative distance of the ends of ε that is aimed at
@@ -32,11 +31,10 @@ _EVALUATIONS = 60
 _TINY = 1e-7
 _LARGEST = 1e6  # ε: no loss of a grid is above 600
 _KEPT = 4  # grids that are remembered: two small ones beside two that may be the answer
+_SHORT, _MANY = 2**17, 24  # points of all, if more are
 _HOPELESS = 10.0  # nats above Chernoff's bound, or a coarser grid's: all that is seen is rounding
-_SUMS, _CELLS, _START = 0.45, 0.42, 3000  # units of work for a point, a cell of a normal law, its first cells in points
-_FIRST = 1500  # units of work for any grid
+_PICTURE = 700.0  # units of work for the picture of a normal law
 _SPARE = 4  # small grids
-_RUNGS = 0.2  # units of work for a point of a rung
 _LIGHT = 1.3  # the cells of so many normal laws take half a second
 
 
@@ -44,7 +42,7 @@ _LIGHT = 1.3  # the cells of so many normal laws take half a second
 class Located:
     """A plan, and the two ε between which δ(ε) is as asked for, in floats."""
 
-    plan: GridPlan | GradedPlan
+    plan: AnyPlan
     lower: float
     upper: float
     at: float  # the ε that the plan was made for
@@ -62,42 +60,34 @@ class OnOneGrid(Located):
     plan: GridPlan
 
 
-def grid_units(parts: Sequence[tuple[CellLaw, int]], plan: GridPlan, finer: float = 1.0) -> float:
-    """About the work of a grid, or of one so many times finer: of its sums, and of the cells of its laws."""
-    points = [_START + finer * (lattice.last - lattice.first + 1) for lattice in plan.lattices]
-    fitting = zip(parts, points, strict=False)  # a plan that does not fit is refused by its grid
-    cells = sum(law.effort * count for (law, _), count in fitting) / (2 if plan.split else 1)
-    return _FIRST + _SUMS * finer * plan.length + _RUNGS * finer * (plan.points - plan.length) + _CELLS * cells
-
-
 @dataclass(frozen=True, eq=False)
 class GridDirection:
     """The product of laws in one direction."""
 
     parts: tuple[tuple[CellLaw, int], ...]
-    _grids: OrderedDict[GridPlan | GradedPlan, GridSum | GradedSum] = field(default_factory=OrderedDict)
-    _paid: set[GridPlan | GradedPlan] = field(default_factory=set)  # plans whose work has been counted
+    _grids: OrderedDict[AnyPlan, AnySum] = field(default_factory=OrderedDict)
+    _paid: set[AnyPlan] = field(default_factory=set)  # plans whose work has been counted
     _starts: dict[float, OnOneGrid] = field(default_factory=dict)
 
-    def grid(self, plan: GridPlan | GradedPlan) -> GridSum | GradedSum:
+    def grid(self, plan: AnyPlan) -> AnySum:
         """The grid of a plan; the last few are remembered."""
         found = self._grids.pop(plan, None)  # other threads may do the same
         if found is None:
             if plan not in self._paid:
-                effort.spend(self.units(plan), "a grid of losses")
+                effort.spend(units(self.parts, plan), "a grid of losses")
                 self._paid.add(plan)
             try:
-                found = GridSum(self.parts, plan) if isinstance(plan, GridPlan) else GradedSum(self.parts, plan)
+                found = made(self.parts, plan)
             except ArithmeticError as wrong:
                 raise NotCertified("a grid of losses", f"it left the range of floats ({wrong})") from None
         self.keep(plan, found)
         return found
 
-    def keep(self, plan: GridPlan | GradedPlan, found: GridSum | GradedSum) -> None:
+    def keep(self, plan: AnyPlan, found: AnySum) -> None:
         """Remember the grid of a plan, whose work has been counted."""
         self._paid.add(plan)
         self._grids[plan] = found
-        while len(self._grids) > _KEPT:
+        while len(self._grids) > (_KEPT if sum(one.points for one in self._grids) > _SHORT else _MANY):
             self._grids.popitem(last=False)
 
     def pictures(self) -> Sequence[Picture]:
@@ -107,6 +97,7 @@ class GridDirection:
     @cached_property
     def _pictures(self) -> Sequence[Picture]:
         try:
+            effort.spend(_PICTURE * sum(1 + law.effort for law, _ in self.parts), "a grid of losses")
             return [picture(law, copies) for law, copies in self.parts]
         except ArithmeticError as wrong:
             raise NotCertified("a grid of losses", f"a law is out of reach ({wrong})") from None
@@ -114,14 +105,6 @@ class GridDirection:
     def _units(self, plan: GridPlan, finer: float = 1.0) -> float:
         """About the work of a grid, or of one so many times finer."""
         return grid_units(self.parts, plan, finer)
-
-    def units(self, plan: GridPlan | GradedPlan) -> float:
-        """About the work of all grids of a plan."""
-        if isinstance(plan, GridPlan):
-            return self._units(plan)
-        listed = checked_grades(plan, [count for _, count in self.parts])
-        laws = [pieces(self.parts, plan.borders, grade) for grade in listed]
-        return sum(grid_units(some, one) for some, one in zip(laws, plan.plans, strict=True))
 
     def _affordable(self, plan: GridPlan, length: int, trials: int = 1) -> int:
         """At most that many points, with so many grids of which the work allowed does not end: the other direction is
@@ -146,6 +129,10 @@ class GridDirection:
     def located(self, goal: float, longest: int | None = None, graded: bool = True) -> Located:  # noqa: ARG002
         """Where ln δ(ε) is ``goal``, as closely as is worth while; ``longest``: on a grid of at most so many points."""
         return self.refined(self.started(goal), goal, longest)
+
+    def rough(self, goal: float) -> float:
+        """About where ln δ(ε) is ``goal``, or above."""
+        return self.refined(self.started(goal), goal, SMALL).upper
 
     def started(self, goal: float) -> OnOneGrid:
         """The same on small grids."""
@@ -210,9 +197,13 @@ class GridDirection:
 
     def planned(
         self, epsilon: float, fine: bool = True, graded: bool = True, closely: bool = False  # noqa: ARG002
-    ) -> GridPlan | GradedPlan:
+    ) -> AnyPlan:
         """For δ at this ε; ``closely``: the ends of δ itself are to meet, and not those of an ε with that δ."""
         return self.one_grid(epsilon, fine, closely)
+
+    def bounding(self, epsilon: float, level: Ball) -> AnyPlan:  # noqa: ARG002 - of other directions
+        """For δ at this ε, which should be proved to be at most ``level``."""
+        return self.planned(epsilon)
 
     def one_grid(self, epsilon: float, fine: bool = True, closely: bool = False) -> GridPlan:
         """One grid for δ at this ε."""
@@ -244,7 +235,10 @@ class GridDirection:
                 break
             level = upper
             length = longer
-            plan = grid_plan(pictures, epsilon, level, length, split)
+            try:
+                plan = grid_plan(pictures, epsilon, level, length, split)
+            except NotCertified:
+                break
         return min(made, key=lambda one: one[:2])[2]  # the last need not be the best
 
 

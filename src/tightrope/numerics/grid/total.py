@@ -36,9 +36,9 @@ from tightrope.numerics.grid.lattice_laws import greater_law, merged_law, on_poi
 from tightrope.numerics.grid.sides import side
 from tightrope.numerics.grid.splitting import Kernel, layers
 
-_SUMMED = 3 * EXP_ERROR + 2600 * UNIT  # of a term: products, and two exponentials of rounded exponents up to 590
+SUMMED = 3 * EXP_ERROR + 2600 * UNIT  # of a term: products, and two exponentials of rounded exponents up to 590
 _UNSURE = Ball(0).union(Ball(1)) - Ball(0).union(Ball(1))  # [−1, 1]
-_LARGER = 1 + 1e-9  # a kernel in floats
+LARGER = 1 + 1e-9  # a kernel in floats
 _FAR = 590.0  # exponents beyond this are cut
 
 
@@ -49,7 +49,7 @@ class GridSum:
         """``whole``: every law has mass 1 under P and Q, else it may be a part of one (``pieces.py``)."""
         copies = [count for _, count in parts]
         check_plan(plan, copies)
-        self._plan, self._step = plan, plan.step
+        self.plan, self.step = plan, plan.step
         tilt, both = float(plan.tilt), [(law, lat) for (law, _), lat in zip(parts, plan.lattices, strict=True)]
         between = [plan.split and not on_points(law, lattice) for law, lattice in both]
         greater, lesser = [], []
@@ -61,30 +61,31 @@ class GridSum:
         self.greater = side(greater, copies, plan, up=True, whole=whole)
         self.lesser = side(lesser, copies, plan, up=False, whole=whole)
         del greater, lesser
-        sums, self._error = self._convolved(copies)
-        reach = _FAR / (float(self._step) * max(float(plan.tilt), 1.0))
-        numbers = np.arange(min(plan.length, math.floor(reach) + 1))
-        falls = exponentials(np.asarray(-float(plan.tilt * self._step) * numbers))
-        self._narrow = self._step * plan.length <= 1  # then 1 − e^{−x} is nearly x: a difference of falls would lose it
-        factors = np.asarray(-float(self._step) * numbers)
-        factors = -growths(factors) if self._narrow else exponentials(factors)
-        self._turned = sums[0][: numbers.size] * falls
-        self._tails = [_tails(one, factors) for one in (self._turned, sums[1][: numbers.size] * falls)]
+        sums, self.error = self._convolved(copies)
+        reach = _FAR / (float(self.step) * max(float(plan.tilt), 1.0))
+        self.size = min(plan.length, math.floor(reach) + 1)
+        numbers = np.arange(self.size)
+        falls = exponentials(np.asarray(-float(plan.tilt * self.step) * numbers))
+        self.narrow = self.step * plan.length <= 1  # then 1 − e^{−x} is nearly x: a difference of falls would lose it
+        factors = np.asarray(-float(self.step) * numbers)
+        factors = -growths(factors) if self.narrow else exponentials(factors)
+        self._turned = sums[0][: self.size] * falls
+        self.tails = [_tails(one, factors) for one in (self._turned, sums[1][: self.size] * falls)]
 
     def _count_splits(self, copies: Sequence[int], between: Sequence[bool]) -> None:
         """How many losses are split where sums are, and what all splitting can add; and how far steps reach."""
-        plan, self._splits, ranges, self._reach = self._plan, 0, Fraction(0), Fraction(0)
+        plan, self.splits, ranges, self.reach = self.plan, 0, Fraction(0), Fraction(0)
         for lattice, count, split, climbs in zip(plan.lattices, copies, between, plan.climbs(copies), strict=True):
-            self._splits += count if split else 0
+            self.splits += count if split else 0
             ranges += count * lattice.step**2 if split else 0
             ranges += sum((squares(stream, lattice.step) for stream in climbs), Fraction(0))
-            self._reach += count * lattice.step
-        self._ranges = ranges
-        self._layers = layers(ranges) if ranges and (self._splits > 1 or plan.streams) else None
+            self.reach += count * lattice.step
+        self.ranges = ranges
+        self.layers = layers(ranges) if ranges and (self.splits > 1 or plan.streams) else None
 
     def _convolved(self, copies: Sequence[int]) -> tuple[tuple[Floats, Floats], float]:
         """The sums of all steps in their window, both laws at once, and the Euclidean norm of their error."""
-        plan, n = self._plan, self._plan.length
+        plan, n = self.plan, self.plan.length
         factors = []
         for lattice, climbs in zip(plan.lattices, plan.climbs(copies), strict=True):
             more, less = self.greater.numbers.pop(0), self.lesser.numbers.pop(0)  # not wanted again, and large
@@ -96,15 +97,15 @@ class GridSum:
 
     def upper(self, epsilon: float) -> Ball:
         """At least δ(ε), ε ≥ 0."""
-        side, tilt = self.greater, ball(self._plan.tilt)
+        side, tilt = self.greater, ball(self.plan.tilt)
         with precision(100):
             offset = upper_float(side.offset)
-            top = ball(self._step) * (self._plan.start + self._plan.length)
+            top = ball(self.step) * (self.plan.start + self.plan.length)
             missing = (tilt * (Ball(epsilon) - top)).exp() * side.outside_above
             missing += side.strayed * (tilt * Ball(offset)).exp()
-            if Fraction(epsilon) - Fraction(offset) < self._step * self._plan.start:  # sums below the window count, too
+            if Fraction(epsilon) - Fraction(offset) < self.step * self.plan.start:  # sums below the window count, too
                 missing += side.outside_below * (tilt * Ball(offset)).exp()
-            rest = self._call(0, epsilon, offset).upper() + self._noise(offset) + missing
+            rest = self._call(0, epsilon, offset).upper() + self.noise(offset) + missing
             value = side.infinite + (side.scale - tilt * Ball(epsilon)).exp() * rest
             return value.upper().min(Ball(1))
 
@@ -114,9 +115,9 @@ class GridSum:
         with precision(100):
             offset = lower_float(side.offset)
             wrapped = side.outside_above + side.outside_below + side.strayed
-            rest = self._call(1, epsilon, offset).lower() - self._noise(offset) - wrapped  # R's factors are at most 1
+            rest = self._call(1, epsilon, offset).lower() - self.noise(offset) - wrapped  # R's factors are at most 1
             high = side.infinite - Ball(epsilon).exp() * side.under_q
-            value = (side.scale - ball(self._plan.tilt) * Ball(epsilon)).exp() * rest - self._added(epsilon)
+            value = (side.scale - ball(self.plan.tilt) * Ball(epsilon)).exp() * rest - self._added(epsilon)
             return (high.max(Ball(0)) + value.max(Ball(0))).lower().max(Ball(0))
 
     def _added(self, epsilon: float) -> Ball:
@@ -126,91 +127,92 @@ class GridSum:
         The other laws have their losses on points, up to the offsets; of a loss at the last point, a share below
         1 − e^{−offset} is certain loss there. Rounding moves a sum by at most its offsets, too.
         """
-        h, splits, streams = self._step, self._splits, self._plan.streams
-        if not self._ranges:
+        h, splits, streams = self.step, self.splits, self.plan.streams
+        if not self.ranges:
             return Ball(0)
         moved = Fraction(upper_float(self.greater.offset)) + Fraction(upper_float(-self.lesser.offset)) + 2 * h
         added = Ball(1)
         if not streams:
             added = splits * (ball(h) / 4).tanh() * self._near(epsilon, moved + splits * h, exact=False)
-        if self._layers is not None:
-            found = self._layers
+        if self.layers is not None:
+            found = self.layers
             parts = zip(found.heights, found.reaches, strict=True)
             near = [height * self._near(epsilon, reach + moved, exact=True) for height, reach in parts]
             if found.kernel is not None:
                 near.append(self._near(epsilon, found.kernel.reach + moved, exact=True, kernel=found.kernel))
             added = added.upper().min((sum(near, found.rest)).upper())
-        return added * (ball(self._reach) + ball(moved)).exp()
+        return added * (ball(self.reach) + ball(moved)).exp()
 
     def _near(self, epsilon: float, reach: Fraction, exact: bool, kernel: Kernel | None = None) -> Ball:
         """At least the greater law's chance to be within ``reach`` of ε, or the mean of a kernel there; ``exact``: or
         that of exact splits."""
-        side, h, tilt = self.greater, self._step, ball(self._plan.tilt)
-        tilted, _, sizes, _ = self._tails[0]
-        first = max(math.floor((Fraction(epsilon) - reach) / h) - self._plan.start, 0)
-        end = math.ceil((Fraction(epsilon) + reach) / h) + 1 - self._plan.start
-        last = min(end, tilted.size - 1)
+        side, h, tilt = self.greater, self.step, ball(self.plan.tilt)
+        tilted, _, sizes, _ = self.tails[0]
+        first = max(math.floor((Fraction(epsilon) - reach) / h) - self.plan.start, 0)
+        end = math.ceil((Fraction(epsilon) + reach) / h) + 1 - self.plan.start
+        last = min(end, self.size - 1)
         moved = upper_float(self.greater.offset) + upper_float(-self.lesser.offset)
-        largest = 1.0 if kernel is None else kernel.top * _LARGER + 4 * moved
+        largest = 1.0 if kernel is None else kernel.top * LARGER + 4 * moved
         if last <= first:
             return Ball(largest)
-        size = Ball(float(sizes[first])) * Ball(_SUMMED + 2 * self._plan.length * UNIT)
+        size = Ball(float(sizes[first])) * Ball(SUMMED + 2 * self.plan.length * UNIT)
         most = Ball(float(tilted[first])) - Ball(float(tilted[last])) + 2 * size
         if kernel is not None:
             most = self._mean(epsilon, first, last, kernel, moved)
-        x = ball(h * (self._plan.start + first)) * tilt  # every factor in the window is at most e^−x
-        noise = Ball(self._error) * Ball(last - first + 1).sqrt() * (-x).exp()
-        lowest = ball(h * self._plan.start) * tilt
+        x = ball(h * (self.plan.start + first)) * tilt  # every factor in the window is at most e^−x
+        noise = Ball(self.error) * Ball(last - first + 1).sqrt() * (-x).exp()
+        lowest = ball(h * self.plan.start) * tilt
         # Sums outside the window: those below are above ε − reach; all from ``last`` on are at most 1 after tilting.
         highest = (tilt * ball(reach - Fraction(epsilon))).exp()
-        above = (-tilt * ball(h * (self._plan.start + last))).exp()
+        above = (-tilt * ball(h * (self.plan.start + last))).exp()
         outside = (side.outside_below * highest if first == 0 else Ball(0)) + (above if last < end else Ball(0))
         outside += side.strayed * highest
         missing = side.missing.expm1() * highest if exact else Ball(0)
         if kernel is None:
             outside += missing
         else:  # a step that rounding has moved by one point changes the kernel by as much (``splitting.py``)
-            longest = ball(4 * max(lattice.step for lattice in self._plan.lattices))
+            longest = ball(4 * max(lattice.step for lattice in self.plan.lattices))
             most += longest * missing * side.missing.exp() * lowest.exp()
         return side.scale.exp() * ((-lowest).exp() * most + (noise + outside) * Ball(largest))
 
     def _mean(self, epsilon: float, first: int, last: int, kernel: Kernel, moved: float) -> Ball:
         """At least the sum of the greater law's numbers there, after turning back, times the kernel."""
-        places = np.arange(first, last) + self._plan.start
-        y = np.asarray(epsilon - places * float(self._step), dtype=np.float64)
+        places = np.arange(first, last) + self.plan.start
+        y = np.asarray(epsilon - places * float(self.step), dtype=np.float64)
         heights = kernel.heights(y, moved + 4 * UNIT * (abs(epsilon) + float(np.max(np.abs(y)))))
         terms = self._turned[first:last]
         exact = Ball(float((terms * heights).sum()))
-        return exact + Ball(float((np.abs(terms) * heights).sum())) * Ball(_SUMMED + 2 * self._plan.length * UNIT)
+        return exact + Ball(float((np.abs(terms) * heights).sum())) * Ball(SUMMED + 2 * self.plan.length * UNIT)
 
     def _call(self, which: int, epsilon: float, offset: float) -> Ball:
         """Σ R·e^{−t(x−ε)}(1 − e^{ε−x−offset})₊ for the numbers R that were found: two sums from the end."""
-        plan, x = self._plan, ball(Fraction(epsilon) - self._step * self._plan.start)
-        first = math.floor((Fraction(epsilon) - Fraction(offset)) / self._step) + 1 - plan.start
-        tilted, both, sizes, others = self._tails[which]
+        plan, x = self.plan, ball(Fraction(epsilon) - self.step * self.plan.start)
+        first = math.floor((Fraction(epsilon) - Fraction(offset)) / self.step) + 1 - plan.start
+        tilted, both, sizes, others = self.tails[which]
         value = error = Ball(0)
-        if first < tilted.size:
+        if first < self.size:
             first = max(first, 0)
             # With d = 1 − e^{−(x − start)} the factor is (1 − less) + less·d, else it is 1 − less·e^{−(x − start)}.
-            own, less = (-(x - Ball(offset)).expm1() if self._narrow else Ball(1)), (x - Ball(offset)).exp()
-            value = own * Ball(float(tilted[first])) + less * Ball(float(both[first])) * (1 if self._narrow else -1)
+            own, less = (-(x - Ball(offset)).expm1() if self.narrow else Ball(1)), (x - Ball(offset)).exp()
+            value = own * Ball(float(tilted[first])) + less * Ball(float(both[first])) * (1 if self.narrow else -1)
             size = abs(own) * Ball(float(sizes[first])) + less * Ball(float(others[first]))
-            error = size * Ball(_SUMMED + 2 * plan.length * UNIT)
-        if tilted.size < plan.length:  # the sums that were cut add up to at most 1 before they are turned back
-            error += (-ball(plan.tilt * self._step) * tilted.size).exp()
+            error = size * Ball(SUMMED + 2 * plan.length * UNIT)
+        if self.size < plan.length:  # the sums that were cut add up to at most 1 before they are turned back
+            error += (-ball(plan.tilt * self.step) * self.size).exp()
         return (ball(plan.tilt) * x).exp() * (value + error * _UNSURE)
 
-    def _noise(self, offset: float) -> Ball:
+    def noise(self, offset: float) -> Ball:
         """The part of the convolution's error: its norm times that of g(d) = e^{−td}(1 − e^{−d}) over the points.
 
         ∫g² = 1/(2t(2t+1)(t+1)); g rises and falls once, so a sum is at most the integral over the step and one more g².
         """
-        t, h = ball(self._plan.tilt), ball(self._step)
+        t, h = ball(self.plan.tilt), ball(self.step)
         squares = 1 / (2 * t * (2 * t + 1) * (t + 1) * h) + 1 / (1 + t) ** 2
-        return Ball(self._error) * squares.sqrt() * (t * abs(offset)).exp()
+        return Ball(self.error) * squares.sqrt() * (t * abs(offset)).exp()
 
 
 def _tails(terms: Floats, factors: Floats) -> list[Floats]:
-    """From every place to the end: the sums of the terms, of the terms times ``factors``, and of the sizes of both."""
+    """From every place to the end: the sums of the terms, of the terms times ``factors``, and of the sizes of both; and
+    a 0."""
     turned = terms * factors
-    return [np.cumsum(one[::-1])[::-1] for one in (terms, turned, np.abs(terms), np.abs(turned))]
+    return [np.cumsum(np.append(0.0, one[::-1]))[::-1] for one in (terms, turned, np.abs(terms), np.abs(turned))]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -21,18 +22,33 @@ if TYPE_CHECKING:
     from tightrope.numerics.transforms.float_lines import Integers
     from tightrope.numerics.transforms.transform import Complexes
 
-__all__ = ["NearBound", "near_bound", "stretch_bound"]
+__all__ = ["NearBound", "Patience", "near_bound", "stretch_bound"]
 
 _BITS = 128
-_MOST_WORK = 1.5e7  # products
+_MOST_WORK = 5e4  # units
 _MOST_STEPS = 2e6  # so the errors of the powers stay far below 10⁻⁶
 _BATCH = 30_000  # products at a time
-_SHARES = (0.3, 0.08, 0.02, 0.005, 0.001, 0.0002)  # of the goal, for the steps of the grid
-_FINE, _ROOM = 0.005, 0.05  # finer ones than that only for such a part of what a goal near 1 leaves
-_TRIAL, _UNITS = 60.0, 0.03  # of work, and for each product; a trial takes a tenth of them
+_LOOKS, _GOLDEN = 24, 0.6180339887498949  # places that show how large F is with each length, and how they are spread
+_SHARES = (0.7, 0.4, 0.2, 0.08)  # of what F seems to leave of the goal, for the steps of the grid
+_TRIALS = 8
+_TRIAL, _STEP, _BLOCK, _PRODUCT = 150.0, 0.02, 0.015, 0.0025  # units of work for a trial, and for each of these in it
 _LENGTHS = tuple(4**k for k in range(1, 12))
 _PIECE = 4  # a stretch is cut where y has grown so much
 _SLACK = 1 + 2.0**-30  # for sums of doubles that bound something
+
+
+@dataclass
+class Patience:
+    """The units of work that are left for several bounds: the same whatever the question may cost, as a check must take
+    the same path."""
+
+    left: float = _MOST_WORK
+
+    def spend(self, steps: int, terms: int, blocks: int) -> None:
+        """A trial of so many steps."""
+        cost = _TRIAL + _cost(steps, terms, blocks)
+        effort.spend(cost, "a proof that nodes are low")
+        self.left -= cost
 
 
 def stretch_bound(
@@ -42,6 +58,7 @@ def stretch_bound(
     high: Fraction,
     goal: float,
     lengths: Sequence[int] = _LENGTHS,
+    patience: Patience | None = None,
 ) -> Ball:
     """A bound of F(y) for every low ≤ y ≤ high with blocks of one of these lengths, if it can be ``goal``; else 1.
 
@@ -59,30 +76,33 @@ def stretch_bound(
         blocks.append((float((away + 2.0**-48) @ weights) * _SLACK, starts))
         if length >= len(weights):
             break
-    bound, work = Ball(0), _MOST_WORK
+    bound, patience = Ball(0), Patience() if patience is None else patience
+    least = patience.left - _MOST_WORK  # for one stretch
     while low < high and goal > 0:
         end = min(high, _PIECE * low)
-        trials = [
-            (math.ceil(float(end - low) * rate / (2 * share * goal)) + 1, rate, starts)
-            for rate, starts in blocks
-            for share in _SHARES
-            if share >= min(_FINE, _ROOM * (1 - goal))
-        ]
-        for steps, rate, starts in sorted(trials, key=lambda trial: trial[0]):
-            if steps * len(weights) > work or steps > _MOST_STEPS:
-                return Ball(1)
-            work -= steps * len(weights) / 10  # mostly a trial ends soon
-            effort.spend(_TRIAL + _UNITS * steps * len(weights) / 10, "a proof that nodes are low")
-            off = Ball(rate) * ball((end - low) / steps) / 2 + (12 * steps + 4 * len(weights) + 40) * UNIT
+        at = float(low) + float(end - low) * ((np.arange(_LOOKS) * _GOLDEN) % 1.0)
+        seen = np.exp(1j * np.multiply.outer(at, places)) * weights
+        trials = []
+        for rate, starts in blocks:
+            room = goal - float(np.abs(np.add.reduceat(seen, starts, axis=1)).sum(axis=1).max())
+            for share in _SHARES if room > 0 else ():
+                steps = math.ceil(min(float(end - low) * rate / (2 * share * room), _MOST_STEPS + 1)) + 1
+                trials.append((_cost(steps, len(weights), len(starts)), steps, rate, starts))
+        patience.spend(_LOOKS, len(weights), len(weights))
+        for cost, steps, rate, starts in sorted(trials, key=lambda trial: trial[0])[:_TRIALS]:
+            if patience.left - cost < max(least, 0.0) or steps > _MOST_STEPS:
+                continue
+            off = Ball(rate) * ball((end - low) / steps) / 2 + (12 * steps + 6 * len(weights) + 40) * UNIT
             step, limit = (end - low) / steps, goal - float(off)
             turn, first = (np.exp(1j * (places * float(y))) for y in (step, low + step / 2))
-            if _largest(turn, first * weights, starts, steps, limit) == math.inf:  # a trial that proves nothing
+            most, done = _largest(turn, first * weights, starts, steps, limit)
+            patience.spend(done, len(weights), len(starts))
+            if most == math.inf:  # a trial that proves nothing
                 continue
             with precision(_BITS):
                 turn, first = (_units(losses, y) for y in (step, low + step / 2))
-            work -= steps * len(weights)
-            effort.spend(_TRIAL + _UNITS * steps * len(weights), "a proof that nodes are low")
-            most = _largest(turn, first * weights, starts, steps, limit)
+            most, done = _largest(turn, first * weights, starts, steps, limit)
+            patience.spend(done, len(weights), len(starts))
             if most < math.inf:
                 bound = bound.max((Ball(most) + off).upper())
                 break
@@ -90,6 +110,11 @@ def stretch_bound(
             return Ball(1)
         low = end
     return bound if low >= high else Ball(1)
+
+
+def _cost(steps: int, terms: int, blocks: int) -> float:
+    """About the units of work for so many steps."""
+    return steps * (_STEP + _BLOCK * blocks + _PRODUCT * terms)
 
 
 def near_bound(shares: Sequence[Ball], losses: Sequence[Ball], low: Fraction) -> tuple[Ball, Fraction]:
@@ -121,25 +146,32 @@ class NearBound:
             return square.upper().max(Ball(0)).sqrt().upper(), self.end
 
 
-def _largest(turn: Complexes, value: Complexes, starts: Integers, steps: int, most: float) -> float:
-    """The largest F of so many turns of the terms, or ∞ as soon as it is above ``most``.
+def _largest(turn: Complexes, value: Complexes, starts: Integers, steps: int, most: float) -> tuple[float, int]:
+    """The largest F of so many turns of the terms, or ∞ as soon as it is above ``most``; and how many were looked at.
 
-    The j-th power of a turn is off by at most 12u·j, its start by 12u, a sum of n terms by n·u, a size by 4u.
+    The j-th power of a turn is off by at most 12u·j, its start by 12u, a sum of n terms, by 5n·u, a
+    size by 4u: a turn is off by 2u, a product by 3u and what its factors are, and there are two to a power.
     """
     import numpy as np
 
     size = max(1, min(steps, _BATCH // len(value)))
     powers = np.ones((size + 1, len(value)), dtype=np.complex128)
-    for j in range(size):
-        powers[j + 1] = powers[j] * turn
+    known = 1
+    while known <= size:
+        more = min(known, size + 1 - known)
+        powers[known : known + more] = powers[:more] * (powers[known - 1] * turn)
+        known += more
     largest = 0.0
-    for _ in range(-(-steps // size)):  # a few more at the end do no harm
-        sums = np.add.reduceat(powers[:-1] * value, starts, axis=1)
+    for done in range(size, steps + size, size):  # a few more at the end do no harm
+        if len(starts) == 1:  # not as a product of matrices: threads of libraries are in each other's way
+            sums = np.einsum("ij,j->i", powers[:-1], value)[:, None]
+        else:
+            sums = np.add.reduceat(powers[:-1] * value, starts, axis=1)
         largest = max(largest, float(np.sqrt(sums.real**2 + sums.imag**2).sum(axis=1).max()))
         if largest > most:
-            return math.inf
+            return math.inf, done
         value = value * powers[-1]
-    return largest
+    return largest, steps
 
 
 def _units(losses: Sequence[Ball], y: Fraction) -> Complexes:

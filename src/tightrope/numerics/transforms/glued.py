@@ -47,6 +47,7 @@ _FLOAT_NATS = 37.0
 _NATS, _DOUBLE_BITS = 38.0, 128  # for doubles
 _TOGETHER = 12  # so many tilts, and so many nats apart
 _ALONE, _BESIDE = 40.0, 9.0  # nats above all else, and deviations from the peak
+_DECAY_COST = (2.5e3, 4.5e3, 2e4)  # microseconds of a decay: of any, for each unit of μ, and at most
 
 
 class GluedNormalTransform(Transform):
@@ -54,7 +55,7 @@ class GluedNormalTransform(Transform):
 
     sparse = True
 
-    tilt_cost, decay_cost = 30.0, 2e4
+    tilt_cost = 30.0
 
     def __init__(self, mu: Real, rate: Fraction) -> None:
         if not 0 < rate < 1:
@@ -65,6 +66,7 @@ class GluedNormalTransform(Transform):
         self._q = min(float(rate), 1 - 2.0**-53)
         if not 0 < self._m < 100 or not self._q > 1e-300 or not self._atom_float > 0:
             raise NotCertified("a glued normal transform", "its μ or rate is out of reach")
+        self.decay_cost = min(_DECAY_COST[0] + _DECAY_COST[1] * self._m, _DECAY_COST[2])
 
     def atom(self) -> Ball:
         """a."""

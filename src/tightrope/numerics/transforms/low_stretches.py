@@ -19,7 +19,7 @@ from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.transforms import memory as recall
-from tightrope.numerics.transforms.block_sums import NearBound, stretch_bound
+from tightrope.numerics.transforms.block_sums import NearBound, Patience, stretch_bound
 from tightrope.numerics.transforms.sampled_rule import short
 from tightrope.numerics.transforms.transform import Transform
 
@@ -31,13 +31,13 @@ __all__ = ["LowPart", "low_parts", "low_up_to", "near_end"]
 
 _WHAT = "a proof that nodes are low"
 _BITS, _DECAY_BITS = 100, 20  # of terms; of decays, beside the bits of the copies
-_DECAY = 500.0  # tilts that a proved decay is worth
+_DECAY, _LOOK = 500.0, 0.1  # tilts that a proved decay is worth, if it does not say; of it, for one in floats
 _KEPT = (0.85, 0.97, 0.999, 1 - 1e-10)  # of the mass, in terms that are not merely counted
 _TERM, _PRODUCT = 10.0, 0.025  # units of work for a term, and for a term at a place
 _FEW = 6  # copies
 _PIECE = 4  # y may grow so much in one piece
 _SHORTEST = 1.02  # a piece that is not cut again
-_MOST_PIECES = 80
+_MOST_PIECES, _PATIENCE = 80, 3e5  # and units of work for all of them
 _SAMPLED, _MOST_SAMPLES, _GOLDEN = 60_000, 200, 0.6180339887498949  # products, places in a piece, and how they fill it
 _FURTHEST, _NEARLY = 1e9, 0.6  # a y as good as ∞, and the share of a decay there that makes a quadrature end
 _TINY = 1e-9  # a change of a goal that rounding cannot undo
@@ -67,7 +67,7 @@ class LowSum:
         result: Floats = np.abs(np.exp(1j * np.multiply.outer(y, losses)) @ shares) + float(self.error)
         return result
 
-    def low(self, start: Fraction, end: Fraction, goal: Ball) -> bool:
+    def low(self, start: Fraction, end: Fraction, goal: Ball, patience: Patience) -> bool:
         """Whether |φ| ≤ goal is proved for all y from start to end; no proof is tried where floats see a larger one."""
         import numpy as np
 
@@ -78,7 +78,8 @@ class LowSum:
         places = float(start) + float(end - start) * ((np.arange(number) * _GOLDEN) % 1.0)
         if not (self.sizes(places) <= float(goal)).all():
             return False
-        return bool(stretch_bound(self.shares, self.losses, start, end, float(room) - _TINY) <= room)
+        bound = stretch_bound(self.shares, self.losses, start, end, float(room) - _TINY, patience=patience)
+        return bool(bound <= room)
 
 
 @dataclass(frozen=True)
@@ -113,6 +114,7 @@ class LowPart:
         """About copies·ln of the decay."""
         import numpy as np
 
+        effort.spend(_LOOK * self.transform.decay_cost, _WHAT)
         return self.copies * float(recall.log_decay_floats(self.transform, float(self.t), np.array([y]))[0])
 
     def goal(self, nats: float) -> Ball:
@@ -123,7 +125,7 @@ class LowPart:
         """Whether it is low from ``start`` on."""
         if not self.log_decay(float(start)) < -nats:
             return False
-        effort.spend(_DECAY * self.transform.tilt_cost, _WHAT)
+        effort.spend(max(_DECAY * self.transform.tilt_cost, self.transform.decay_cost), _WHAT)
         try:
             with precision(self.copies.bit_length() + _DECAY_BITS):
                 return bool(recall.decay(self.transform, self.t, start) <= self.goal(nats))
@@ -181,23 +183,27 @@ def _terms(transform: Transform, t: Fraction) -> tuple[LossTerms | None, Fractio
         return None, None
 
 
-def low_up_to(parts: Sequence[LowPart], first: Fraction, end: Fraction, nats: float) -> Fraction:
-    """Up to which y, at most ``end``, Π|φ|^copies ≤ e^{−nats}·y/first is proved from ``first`` on. No φ exceeds 1."""
+def low_up_to(
+    parts: Sequence[LowPart], first: Fraction, end: Fraction, nats: float, start: Fraction | None = None
+) -> Fraction:
+    """Up to which y, at most ``end``, Π|φ|^copies ≤ e^{−nats}·y/first is proved from ``start`` on, or else from
+    ``first``. No φ exceeds 1."""
     with precision(_BITS):
-        if any(part.decays(first, nats) for part in parts):
+        start = first if start is None else start
+        if any(part.decays(start, nats) for part in parts):
             return end
-        start, cuts, last = near_end(parts, first, end, nats), [end], None
+        start, cuts, last, patience = near_end(parts, start, end, nats), [end], None, Patience(_PATIENCE)
         for _ in range(_MOST_PIECES):
             needed = nats - math.log(max(float(start / first), 1.0)) + _TINY
             if start >= end or any(part.decays(start, needed) for part in parts):
                 return end
             stop = min(cuts[-1], _PIECE * start)
             trials = chain([] if last is None else [last], ((part, one) for part in parts for one in part.sums))
-            found = next((trial for trial in trials if trial[1].low(start, stop, trial[0].goal(needed))), None)
+            found = next((one for one in trials if one[1].low(start, stop, one[0].goal(needed), patience)), None)
             if found is not None:
                 start, last = stop, found  # the next piece is likely to be like this one
                 cuts = [cut for cut in cuts if cut > start]
-            elif float(stop / start) > _SHORTEST:
+            elif float(stop / start) > _SHORTEST and patience.left > 0:
                 cuts.append(short(math.sqrt(float(start) * float(stop)), 20))
             else:
                 break

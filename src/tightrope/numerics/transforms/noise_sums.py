@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from flint import ctx
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["NoiseSumTransform"]
 
-_DENSE, _DEAR = 4, 15.0  # one node by itself costs so much more than one of many
+_DENSE, _DEAR, _TURNED = 4, 15.0, 5.0  # one node by itself costs so much more than one of many, and so a neighbour's
+_FRESH = 16  # products of unit numbers lose half a bit each
 _FLOAT_BITS = 104  # angles times a million are still far sharper than a double
 
 
@@ -53,19 +55,28 @@ class NoiseSumTransform(Transform):
         return [w / total for w in weights], [loss * turn for loss in losses], between(-off, off)
 
     def at(self, t: Fraction, eta: Fraction, indices: Sequence[int]) -> list[ComplexBall]:
-        """The sum at each; all at once where they are dense."""
+        """The sum at each; all at once where they are dense, and neighbours by turns of the terms."""
         if _dense(indices):
             return super().at(t, eta, indices)
         with precision(ctx.prec + 40):
             weights, angles, off = self._shares(t, eta)
-            pairs = list(zip(weights, angles, strict=True))
-            wide = ComplexBall(off, off)
-            return [sum((w * unit(a * k) for w, a in pairs), wide) if k else ComplexBall(1) for k in indices]
+            turns, wide, phi = [unit(a) for a in angles], ComplexBall(off, off), []
+            terms: list[ComplexBall] = []
+            for i, k in enumerate(indices):
+                if i % _FRESH and k == indices[i - 1] + 1:
+                    terms = [term * turn for term, turn in zip(terms, turns, strict=True)]
+                else:
+                    terms = [w * unit(a * k) for w, a in zip(weights, angles, strict=True)]
+                phi.append(sum(terms, wide) if k else ComplexBall(1))
+            return phi
 
     def at_cost(self, t: Fraction, eta: Fraction, indices: Sequence[int]) -> float:
         """About how many microseconds that takes."""
         work = super().at_cost(t, eta, indices)
-        return work if _dense(indices) else _DEAR * work * len(indices) / (1 + max(indices))
+        if _dense(indices):
+            return work
+        beside = sum(k == before + 1 for before, k in pairwise(indices)) / len(indices)
+        return (_DEAR - (_DEAR - _TURNED) * beside) * work * len(indices) / (1 + max(indices))
 
     def float_nodes(self, t: Fraction, eta: Fraction, count: int, floor: Ball) -> FloatNodes | None:
         """As products of two matrices."""

@@ -138,9 +138,12 @@ class SampledDiscreteNormalTransform(NoiseSumTransform):
         return -(-ball(self._rate)).log1p() if self._adding else None
 
     def cost(self, t: float, eta: float, count: int, bits: int) -> float:  # noqa: ARG002
-        """As ``power_sums``."""
-        values = 2 * math.sqrt(2 * (bits + 40) * self._float[0]) + (t + 1) * self._float[1]
-        return values * (3 + 0.8 * math.sqrt(count) + 0.08 * count)
+        """As ``power_sums``, for the values of the window; ∞ if they are too many."""
+        try:
+            low, high = self._window(-t if self._adding else t + 1, (bits + 40) * math.log(2))
+        except NotCertified:
+            return math.inf
+        return (high - low) * (3 + 0.8 * math.sqrt(count) + 0.08 * count)
 
 
 def _sum(terms: tuple[list[Ball], list[Ball], Ball]) -> Ball:

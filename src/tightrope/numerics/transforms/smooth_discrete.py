@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from flint import ctx
+
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
 from tightrope.numerics.exact import near
@@ -23,6 +25,7 @@ from tightrope.numerics.transforms.float_lines import UNIT, FloatNodes, as_doubl
 from tightrope.numerics.transforms.sampled import SampledNormalTransform
 from tightrope.numerics.transforms.sampled_discrete import SampledDiscreteNormalTransform
 from tightrope.numerics.transforms.sampled_rule import Rule, right_end, short, turning
+from tightrope.numerics.transforms.screened_sums import Terms
 from tightrope.numerics.transforms.tilted_noise import TiltedNoise
 from tightrope.numerics.transforms.transform import Transform
 
@@ -35,6 +38,7 @@ _LEAST_VARIANCE = 16
 _NODE_BITS = 80
 _MOST_NODES = 4000  # evaluated in balls
 _MOST_PRODUCTS = 1.5e8  # of nodes and values
+_MOST_LISTED = 1000  # values that are taken one by one
 _NEARLY = 1.03  # the decay is sought a little below the floor, to leave room for aliases
 
 
@@ -61,9 +65,11 @@ class SmoothDiscreteNormalTransform(Transform):
         return Ball(1)
 
     def log_real(self, t: Fraction) -> Ball:
-        """ln of the normal one, but for aliases."""
+        """ln of the normal one, but for aliases; value by value where these are not small, as for tilts far below 0."""
         if self._power(t) in (0, 1):
             return Ball(0)
+        if self._listed(t, Fraction(0)):
+            return self._value_by_value().log_real(t)
         off = (2 * self._alias(t, Fraction(0))).upper()  # the rule has seen to it that this is a little above 1 at most
         return recall.log_real(self._normal, t) + between(-off, off)
 
@@ -99,8 +105,30 @@ class SmoothDiscreteNormalTransform(Transform):
         cut = short(best[2], 12) if 0 < best[2] < math.inf else None
         return Rule(self._step, 0, 0, short(best[1]), cut), best[0]
 
+    def _value_by_value(self) -> SampledDiscreteNormalTransform:
+        return SampledDiscreteNormalTransform(self._variance, self._shift, self._rate, self._adding)
+
+    def _few_values(self) -> bool:
+        return 24 * self._sigma + self._shift <= _MOST_LISTED
+
+    def _listed(self, t: Fraction, y: Fraction) -> bool:
+        """Whether a sum value by value serves better: of few values, where aliases up to y are not small."""
+        try:
+            return self._few_values() and not 2 * self._alias(t, y) < Ball(2) ** -int(ctx.prec)
+        except NotCertified:  # the normal one is out of reach
+            return True
+
+    def terms_of(self, t: Fraction) -> Terms | None:
+        """The tilted masses of noise that is not too wide."""
+        if not self._few_values():
+            return None
+        return recall.kept(self, "terms", (t,), lambda: self._value_by_value().terms_of(t))
+
     def line(self, t: Fraction, eta: Fraction, count: int) -> tuple[Ball, list[ComplexBall]]:
-        """The normal line, widened by the aliases."""
+        """The normal line, widened by the aliases; or value by value where that is quicker, or these are not small."""
+        normal, listed = self._costs(float(t), float(eta), count, int(ctx.prec))
+        if listed < normal or self._listed(t, eta * count):
+            return self._value_by_value().line(t, eta, count)
         still, moving = self._alias(t, Fraction(0)), self._alias(t, eta * count)
         if not (still < 0.5 and moving < Ball(2) ** -40):
             raise NotCertified("the smooth discrete Gaussian's transform", "its nodes go too far")
@@ -109,6 +137,14 @@ class SmoothDiscreteNormalTransform(Transform):
         off = ComplexBall(between(-by, by), between(-by, by))
         wide = (2 * still).upper()
         return log + between(-wide, wide), [ComplexBall(1)] + [value + off for value in phi[1:]]
+
+    def at(self, t: Fraction, eta: Fraction, indices: Sequence[int]) -> list[ComplexBall]:
+        """Value by value where they are few."""
+        return self._value_by_value().at(t, eta, indices) if self._few_values() else super().at(t, eta, indices)
+
+    def at_cost(self, t: Fraction, eta: Fraction, indices: Sequence[int]) -> float:
+        """About how many microseconds that takes."""
+        return (self._value_by_value().at_cost if self._few_values() else super().at_cost)(t, eta, indices)
 
     def float_line(self, t: float, eta: float, count: int) -> tuple[float, Complexes]:
         """The normal one's."""
@@ -122,8 +158,7 @@ class SmoothDiscreteNormalTransform(Transform):
             nodes = None
         if nodes is not None or (30 * self._sigma + 3 * self._shift) * count > _MOST_PRODUCTS:
             return nodes
-        listed = SampledDiscreteNormalTransform(self._variance, self._shift, self._rate, self._adding)
-        return listed.float_nodes(t, eta, count, floor)
+        return self._value_by_value().float_nodes(t, eta, count, floor)
 
     def _first_nodes(self, t: Fraction, eta: Fraction, count: int, floor: Ball) -> FloatNodes | None:
         import numpy as np
@@ -178,9 +213,17 @@ class SmoothDiscreteNormalTransform(Transform):
         """−ln(1 − q) when adding; else unbounded."""
         return self._normal.largest()
 
+    def _costs(self, t: float, eta: float, count: int, bits: int) -> tuple[float, float]:
+        """Of the normal line, and of one value by value; ∞ where there is none."""
+        listed = self._value_by_value().cost(t, eta, count, bits) if self._few_values() else math.inf
+        try:
+            return self._normal.cost(t, eta, count, bits), listed
+        except NotCertified:  # too many nodes
+            return math.inf, listed
+
     def cost(self, t: float, eta: float, count: int, bits: int) -> float:
-        """The normal one's."""
-        return self._normal.cost(t, eta, count, bits)
+        """That of the quicker one."""
+        return min(self._costs(t, eta, count, bits))
 
 
 def sampled_discrete_transform(variance: Fraction, shift: int, rate: Fraction, adding: bool) -> Transform:

@@ -47,6 +47,8 @@ class SymmetricLaplaceTransform(Transform):
 
     sparse = True
 
+    tilt_cost = 4.0
+
     def __init__(self, epsilon0: Fraction, rate: Fraction, glued: bool) -> None:
         if not 0 < rate < 1 or epsilon0 <= 0:
             raise AssertionError("the rate must lie between 0 and 1, ε₀ above 0")

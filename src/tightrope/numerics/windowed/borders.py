@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING
 
 from tightrope.numerics.contour.tilts import log_factor
 from tightrope.numerics.windowed.floats import FloatLaw, FloatStep, log_cdf, log_sum
-from tightrope.numerics.windowed.start import loss_place
+from tightrope.numerics.windowed.outcomes import loss_at, loss_place, shares_above
 
 if TYPE_CHECKING:
     from tightrope.numerics.transforms.transform import Floats
 
-__all__ = ["Borders", "Low"]
+__all__ = ["REACH", "Borders", "Low"]
 
 _BORDERS = 12
 _LEFTMOST = -6.0
+_BELOW = 2.0  # nats by which DEEP steps are rarer than negligible
+REACH = 40  # so many blurs beyond its border, a window is negligible in any case
+_HALVINGS = 20
 
 
 @dataclass(frozen=True)
@@ -29,11 +32,20 @@ class Low:
 
 
 class Borders:
-    """One blur, for all x from ``first`` to ``last``, with errors of e^log_error."""
+    """One blur, for all x from ``first`` to ``last``, with errors of e^log_error. ``close``: DEEP steps are unlikely
+    only together with a HIGH one."""
 
-    def __init__(self, law: FloatLaw, ends: tuple[float, float], log_error: float, blur: float, adding: bool) -> None:
+    def __init__(
+        self,
+        law: FloatLaw,
+        ends: tuple[float, float],
+        log_error: float,
+        blur: float,
+        adding: bool,
+        close: bool = False,
+    ) -> None:
         self.first, self.last = ends
-        self.others, self.adding = law.others, adding
+        self.others, self.adding, self.close = law.others, adding, close
         self.error = log_error - math.log(len(law.samplers))
         self.steps, self.ends, self.centres = [], [], []
         copies = sum(k for _, _, k in law.samplers)
@@ -41,11 +53,47 @@ class Borders:
             tau = blur / max(1.0, mu / 2)
             nats = math.log(copies) - self.error + 1
             end = math.sqrt(2 * nats * (1 + tau * tau)) + mu  # no blurred step is likely to lie beyond
-            place = loss_place(mu, rate, -self.first if adding else law.room(self.first))
-            self.steps.append(FloatStep(mu, rate, k, tau, end))
+            place = loss_place(mu, rate, -self.first if adding else law.room(self.first), law.exchanged)
+            deep = self._deep(mu, rate, k, tau, copies) if law.exchanged else None
+            self.steps.append(FloatStep(mu, rate, k, tau, end, deep))
             self.ends.append(end)
             self.centres.append(min(max(place, _LEFTMOST), end))
         self.unit = 1 / max(law.room(self.last), *(rate * min(mu, 1.0) for mu, rate, _ in law.samplers))
+        # where a record is exchanged, losses below 0 may be much larger than x
+        self._flatter = max([1.0, *(-self.unit * step.least for step in self.steps if step.exchanged)])
+
+    def _deep(self, mu: float, rate: float, k: int, blur: float, copies: int) -> tuple[float, float]:
+        """The border a of DEEP steps, and where other steps begin: those below are unlikely."""
+        goal, low, high = self.error - _BELOW, 0.0, math.sqrt(2 * (math.log(copies) - self.error + _BELOW))
+        for _ in range(_HALVINGS):
+            z = (low + high) / 2
+            first, second = shares_above(mu, rate, z, exchanged=True)  # DEEP steps are HIGH ones in a mirror
+            chance = math.log(max(k * second, 1e-320)) + (math.log(copies * first) if self.close else 0.0)
+            low, high = (low, z) if chance < goal else (z, high)
+        border, reach = -high * math.hypot(1.0, blur), 6
+        while math.log(k) - (reach**2 + (border - reach * blur) ** 2) / 2 > goal and reach < REACH:
+            reach += 1
+        return border, border - reach * blur
+
+    def reach_below(self, step: FloatStep, t: float, whole: float, angle: float) -> int:
+        """How many blurs below the border of DEEP steps the others are negligible, on shifted paths too."""
+        reach, cost = 6, (angle / step.mu) ** 2 * (1 + step.blur**-2) / 2
+        while reach < REACH:
+            z = step.deep - reach * step.blur
+            log = math.log(step.copies) - (reach * reach + z * z) / 2
+            tilted = t * (loss_at(step.mu, step.rate, z, exchanged=True) - self.first) + whole + cost
+            if log + max(tilted, 0.0) < self.error - _BELOW:
+                break
+            reach += 1
+        return reach
+
+    def tilts(self, first: float, last: float, number: int) -> Floats:
+        """From a share of the unit to another; flatter ones, too, if losses are large."""
+        import numpy as np
+
+        more = math.ceil(number * math.log(self._flatter) / math.log(last / first))
+        result: Floats = self.unit * np.geomspace(first / self._flatter, last, number + more)
+        return result
 
     def power(self, s: Floats) -> Floats:
         """The power of w that the tilt s belongs to."""
@@ -56,7 +104,7 @@ class Borders:
         v; none where such steps are unlikely and nothing else."""
         import numpy as np
 
-        v = 1 + self.unit * np.geomspace(0.02, 2000 - 4 * self.error, 28)
+        v = 1 + self.tilts(0.02, 2000 - 4 * self.error, 28)
         whole = [log_sum(np.multiply.outer(1 - v, step.losses) + step.logs) for step in self.steps]
         scale = log_factor(v - 1) + ((1 - v) * self.first if self.adding else v * self.last) - self.error
         scale = scale + self.others.log_moments(v - 1 if self.adding else -v)
@@ -82,7 +130,7 @@ class Borders:
             first = int(fits[0])
             high, tilt = float(borders[first]), float(v[np.nonzero(values[first] < 1)[0][0]])
             low = float(borders[max(first - 1, 0)])
-        return high, tilt
+        return max(high, -step.deep) if self.close else high, tilt
 
     def low_part(self) -> Low | None:
         """The greatest borders c for which paths with LOW steps only end below x, but for the error."""
@@ -117,7 +165,7 @@ class Borders:
         """The border of one sampler, and where the steps of the others have the loss that it has there."""
         loss = _loss(self.steps[first], border)
         found = [
-            min(max(loss_place(step.mu, step.rate, loss), _LEFTMOST), end)
+            min(max(loss_place(step.mu, step.rate, loss, step.exchanged), _LEFTMOST), end)
             for step, end in zip(self.steps, self.ends, strict=True)
         ]
         found[first] = border
@@ -125,4 +173,4 @@ class Borders:
 
 
 def _loss(step: FloatStep, z: float) -> float:
-    return math.log1p(step.rate * math.expm1(min(step.mu * z - step.mu * step.mu / 2, 690.0)))
+    return loss_at(step.mu, step.rate, z, step.exchanged)

@@ -10,10 +10,12 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from tightrope.errors import NotCertified
+from tightrope.numerics import effort
 from tightrope.numerics.balls import precision, upper_float
 from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.sampled_rule import short
 from tightrope.numerics.transforms.transform import Transform
+from tightrope.numerics.windowed.outcomes import losses, usual_deviation
 
 if TYPE_CHECKING:
     from tightrope.numerics.transforms.transform import Floats
@@ -21,7 +23,9 @@ if TYPE_CHECKING:
 __all__ = ["FloatLaw", "FloatOthers", "FloatStep", "Windows", "log_cdf", "log_difference", "log_sum"]
 
 _ANGLES = 12
+_FIRST_TILTS, _QUICK_DECAY, _LOOK = 6, 0.1, 2e3  # what moments cost before the first; of a decay; and a cheap look
 _MOST_PLACES = 20_000
+_DEEPEST, _DEEP_PLACES = 6.0, 240  # how far below their border DEEP steps are looked at, and where
 
 
 @lru_cache(maxsize=1)
@@ -76,6 +80,7 @@ class FloatOthers:
         """Σ k·ln M(t); ∞ where it is unknown."""
         import numpy as np
 
+        self._spend(sum(transform.tilt_cost * (_FIRST_TILTS + len(t)) for transform, _ in self._parts))
         total = np.zeros(len(t))
         with np.errstate(all="ignore"):
             for transform, copies in self._parts:
@@ -87,8 +92,14 @@ class FloatOthers:
         """About Σ k·ln of the bounds of |M(t+iy)|/M(t)."""
         import numpy as np
 
+        self._spend(sum(_QUICK_DECAY * transform.decay_cost for transform, _ in self._parts))
         at = np.array([y])
         return sum(copies * float(transform.log_decay_floats(t, at)[0]) for transform, copies in self._parts)
+
+    def _spend(self, work: float) -> None:
+        """A look that is not dear is part of the search, which is counted as a whole."""
+        if work > _LOOK:
+            effort.spend(work, "a windowed contour")
 
     def cost(self, t: float, eta: float, count: int, bits: int) -> float:
         """About how many microseconds their nodes take."""
@@ -101,11 +112,12 @@ class FloatLaw:
 
     samplers: tuple[tuple[float, float, int], ...]
     others: FloatOthers
+    exchanged: bool = False
 
     @cached_property
     def deviation(self) -> float:
         """About that of the sum of the sampled losses, but for rare large ones."""
-        return math.sqrt(sum(k * rate * rate * math.expm1(min(mu * mu, 4.0)) for mu, rate, k in self.samplers))
+        return math.sqrt(sum(k * usual_deviation(mu, rate, self.exchanged) ** 2 for mu, rate, k in self.samplers))
 
     def room(self, x: float) -> float:
         """What sampled steps must bring to reach x: less, where the other parts are bounded and cannot reach it."""
@@ -113,33 +125,28 @@ class FloatLaw:
         return min(max(x - top, self.deviation), x) if 0 < top < x else x
 
 
-class Windows:
-    """ln of MIDDLE and LOW on the grid."""
-
-    def __init__(self, z: Floats, blur: float, low: float | None, high: float) -> None:
-        import numpy as np
-
-        upper = log_cdf((high - z) / blur)
-        self.alone = low is None
-        self.middle, self.low = upper, np.full_like(upper, -math.inf)
-        if low is not None:
-            self.middle = np.minimum(log_cdf((z - low) / blur), upper)
-            self.low = log_cdf((low - z) / blur)
-
-
 class FloatStep:
-    """Outcomes z up to ``end``, their losses, and ln of the normal density times the step."""
+    """Outcomes z up to ``end``, their losses, and ln of the second law's density times the step; if a record is
+    exchanged, without DEEP ones, whose border and begin are given."""
 
-    def __init__(self, mu: float, rate: float, copies: int, blur: float, end: float) -> None:
+    def __init__(
+        self, mu: float, rate: float, copies: int, blur: float, end: float, deep: tuple[float, float] | None = None
+    ) -> None:
         import numpy as np
 
         step = min(blur / 2.5, 0.1)
         if not (end + 20) / step < _MOST_PLACES:
             raise NotCertified("a windowed contour", "the blur is too small")
         self.mu, self.rate, self.copies, self.blur = mu, rate, copies, blur
-        self.z = np.arange(math.floor(-9.5 / step), math.ceil((end + 24 * blur) / step) + 1) * step
-        self.losses = np.log1p(rate * np.expm1(np.minimum(mu * self.z - mu * mu / 2, 690.0)))
-        self.logs = -self.z * self.z / 2 + math.log(step / math.sqrt(2 * math.pi))
+        self.exchanged = deep is not None
+        self.deep, start = (-math.inf, -9.5) if deep is None else deep
+        first = math.floor(start / step) if deep is None else math.ceil(start / step)
+        self.z = np.arange(first, math.ceil((end + 24 * blur) / step) + 1) * step
+        self.losses, reverse = losses(mu, rate, self.z, self.exchanged)
+        self.least = float(self.losses[0]) if self.exchanged else math.log1p(-rate)
+        self._plain = -self.z * self.z / 2 + math.log(step / math.sqrt(2 * math.pi))
+        self.kept = log_cdf((self.z - self.deep) / blur) if self.exchanged else np.zeros_like(self.z)
+        self.logs = self._plain + reverse + self.kept
 
     def log_moments(self, windows: Windows, powers: Floats) -> tuple[Floats, Floats]:
         """ln of l and m at many powers of w."""
@@ -147,6 +154,16 @@ class FloatStep:
 
         exponents = np.multiply.outer(powers, self.losses) + self.logs
         return log_sum(exponents + windows.middle), log_sum(exponents + windows.low)
+
+    def log_deep(self, t: Floats) -> Floats:
+        """ln of what DEEP steps have at tilts t."""
+        import numpy as np
+
+        z = np.linspace(self.deep - _DEEPEST, self.deep + 9 * self.blur, _DEEP_PLACES)
+        at, reverse = losses(self.mu, self.rate, z, exchanged=True)
+        logs = log_cdf((self.deep - z) / self.blur) - z * z / 2 + reverse
+        result: Floats = log_sum(np.multiply.outer(t + 1, at) + logs) + math.log((z[1] - z[0]) / math.sqrt(2 * math.pi))
+        return result
 
     def falls(self, windows: Windows, power: float) -> Callable[[float], tuple[float, float, Fraction, Fraction]]:
         """A function of y: about ln of the bounds of |l| and |m| beyond it, and the angles that show them."""
@@ -174,11 +191,41 @@ class FloatStep:
         import numpy as np
 
         depth = (angles[:, None] / self.mu) ** 2 / 2
+        window = window + self.kept
         size = depth / self.blur**2 + window
         if bulk:
             gap = -np.expm1(np.minimum(window, -1e-17))
             size = np.minimum(size, np.log1p(np.exp(np.minimum(depth / self.blur**2, 600.0)) * gap))
-        rise = self.rate * np.exp(np.minimum(self.mu * self.z - self.mu * self.mu / 2, 600.0))
-        real, imag = rise * np.cos(angles[:, None]) - self.rate, rise * np.sin(angles[:, None])
-        log_w = np.log1p(np.maximum(real * (2 + real) + imag * imag, -1 + 1e-16)) / 2
-        return self.logs + depth + size + power * log_w, np.arctan2(imag, 1 + real)
+        logs, turns = self._plain + depth + size, np.zeros((len(angles), len(self.z)))
+        for z, a in ((self.z, power), (-self.z, 1 - power)) if self.exchanged else ((self.z, power),):
+            rise = self.rate * np.exp(np.minimum(self.mu * z - self.mu * self.mu / 2, 600.0))
+            real, imag = rise * np.cos(angles[:, None]) - self.rate, rise * np.sin(angles[:, None])
+            logs = logs + a * np.log1p(np.maximum(real * (2 + real) + imag * imag, -1 + 1e-16)) / 2
+            turns = turns + np.arctan2(imag, 1 + real)
+        return logs, turns
+
+
+class Windows:
+    """ln of MIDDLE and LOW on the grid, up to their ends; or, without ends, where outcomes beyond a border are not less
+    likely than e^least."""
+
+    def __init__(
+        self,
+        step: FloatStep,
+        low: float | None,
+        high: float,
+        least: float = -math.inf,
+        ends: tuple[float, float] = (math.inf, math.inf),
+    ) -> None:
+        import numpy as np
+
+        z, blur = step.z, step.blur
+        upper = log_cdf((high - z) / blur)
+        self.alone = low is None
+        self.middle, self.low = upper, np.full_like(upper, -math.inf)
+        chance = step.logs + step.losses + math.log(step.copies)
+        if low is not None:
+            self.middle = np.minimum(log_cdf((z - low) / blur), upper)
+            self.low = log_cdf((low - z) / blur)
+            self.low[((self.low + chance < least) & (z > low)) | (z > ends[0])] = -math.inf
+        self.middle[((self.middle + chance < least) & (z > high)) | (z > ends[1])] = -math.inf

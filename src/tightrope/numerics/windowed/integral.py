@@ -12,6 +12,12 @@ of all; the call of paths with a step beyond a cut, or with a HIGH step of an un
 belongs to a positive measure that has neither the sharp bulk nor the heavy tail: both would need very many nodes.
 Without other parts its losses are at least Σk_j·ln(1−q_j). What lies at ∞ is added.
 
+Where a record is *exchanged* the moments are ∫φ W w(z)^{s+1} w(−z)^{−s}, and all this holds of the paths without a DEEP
+step: M_j is that of the other steps, and P_H = Π(1 − d_j)^{k_j} − Π(1 − d_j − h_j)^{k_j} with d and h the chances of a
+DEEP and a HIGH step. The call of paths with a DEEP step is at most Σk_j h_j·Σk_j d_j if there is a HIGH one, too, else
+
+    min(Σk_j d_j, c(t)e^{−tx} Σ_j k_j D_j(t)·Π(l_i + m_i + D_i)^{k_i − [i=j]}·ΠM_i(t)^{n_i}), D_j being their moment.
+
 When a record is *added* the loss is −ln w under the plain law, at most −k·ln(1−q). The moments are ∫φ W w^{−s}, nothing
 is LOW, and paths with a HIGH step have a call of at most Σ_j c(v−1)e^{−(v−1)x}·k_j·∫φ H_j w_j^{1−v}·M(v−1)/M_j(v−1).
 """
@@ -21,23 +27,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from tightrope.errors import NotCertified
 from tightrope.numerics.balls import INFINITY, Ball, ComplexBall, ball, between, precision
 from tightrope.numerics.contour.proof import call_factor, log_moment, product_of_powers
-from tightrope.numerics.moments.sampled_normal import log_power_mean
 from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.transform import whole_power
 from tightrope.numerics.transforms.turned_sum import TurnedSum
 from tightrope.numerics.windowed.bounds import HIGH, LOW, MIDDLE
 from tightrope.numerics.windowed.law import Step
 from tightrope.numerics.windowed.parts import WindowLaw
-from tightrope.numerics.windowed.plan import WindowPlan
+from tightrope.numerics.windowed.plan import WindowPlan, check_plan
 
 __all__ = ["WindowProof"]
 
 _GUARD = 24
-_MOST_NODES, _MOST_BITS = 4000, 4000  # a plan may come from outside
-_WIDEST = Fraction(22, 7)  # no angle reaches π
 _ROUGH = 20  # bits, where a bound is wanted and no value
 
 
@@ -45,11 +47,12 @@ class WindowProof:
     """Everything about one plan that does not depend on x."""
 
     def __init__(self, law: WindowLaw, plan: WindowPlan, adding: bool = False) -> None:
-        _check(law, plan, adding)
+        check_plan(plan, len(law.samplers), law.exchanged, adding)
         self._law, self._plan, self._adding = law, plan, adding
         self._copies = [one.copies for one in law.samplers]
         self._steps = [
-            Step(one.mu, one.rate, piece.split) for one, piece in zip(law.samplers, plan.pieces, strict=True)
+            Step(one.mu, one.rate, piece.split, one.exchanged)
+            for one, piece in zip(law.samplers, plan.pieces, strict=True)
         ]
         self._extra = law.copies.bit_length()
         self.bits = plan.bits + self._extra + _GUARD
@@ -70,6 +73,7 @@ class WindowProof:
                 self._below = call_factor(plan.below - 1) * self._bounded(-plan.below).exp()
             self._puts = self._high_puts()
             self._lost = self._lost_mass()
+            self._deep = (Ball(0), Ball(0)) if plan.deep_tilt is None else self._deep_bounds(plan.deep_tilt)
             self._all_low = self._low_bound() if plan.has_low else Ball(0)
 
     def _power(self, s: Fraction) -> Fraction:
@@ -176,16 +180,16 @@ class WindowProof:
         return None if self._law.others else least, most
 
     def _high_masses(self) -> tuple[Ball, Ball]:
-        """Some step HIGH of a sampler with a put: P_H and Q_H."""
-        logs = [Ball(0), Ball(0)]
+        """Some step HIGH of a sampler with a put, none DEEP: P_H and Q_H."""
+        highs, wholes = [Ball(0), Ball(0)], [Ball(0), Ball(0)]
         for step, piece, k in zip(self._steps, self._plan.pieces, self._copies, strict=True):
-            if piece.put is not None:
-                for i, share in enumerate(step.shares(HIGH)):
-                    logs[i] += (-share).log1p() * k
+            for i, (share, deep) in enumerate(zip(step.shares(HIGH), step.deep_shares(), strict=True)):
+                wholes[i] += (-deep).log1p() * k
+                if piece.put is not None:
+                    highs[i] += (-share / (1 - deep)).log1p() * k
+        first, second = (-high.expm1() * whole.exp() for high, whole in zip(highs, wholes, strict=True))
         mass, reverse = self._other_masses()
-        if self._adding:
-            return -logs[0].expm1() * reverse, -logs[1].expm1() * mass
-        return -logs[0].expm1() * mass, -logs[1].expm1() * reverse
+        return (first * reverse, second * mass) if self._adding else (first * mass, second * reverse)
 
     def _bounded(self, t: Fraction) -> Ball:
         """ln F(t) at a real t."""
@@ -201,8 +205,8 @@ class WindowProof:
             if v is None:
                 continue
             log = log_moment(self._law.others, v - 1 if self._adding else -v, _ROUGH)
-            for j, one in enumerate(self._law.samplers):
-                log += log_power_mean(one.mu, one.rate, 1 - v) * (one.copies - (i == j))
+            for j, (other, copies) in enumerate(zip(self._steps, self._copies, strict=True)):
+                log += other.log_whole(1 - v) * (copies - (i == j))
             found.append((v, call_factor(v - 1) * k * step.moment(HIGH, 1 - v) * log.exp()))
         return found
 
@@ -210,12 +214,29 @@ class WindowProof:
         """A bound of the probability of steps beyond the cuts, and of HIGH steps of an unlikely kind."""
         total, under = Ball(0), 0 if self._adding else 1
         for step, piece, k in zip(self._steps, self._plan.pieces, self._copies, strict=True):
-            total += step.lost(MIDDLE, under) * k
+            total += (step.lost(MIDDLE, under) + step.lost(HIGH, under)) * k
             if piece.split.low is not None:
                 total += (step.lost(LOW, 1) + step.lost(LOW, 1, piece.low_end)) * k
             if piece.put is None:
                 total += step.shares(HIGH)[1 if self._adding else 0] * k
         return total
+
+    def _deep_bounds(self, t: Fraction) -> tuple[Ball, Ball]:
+        """Paths with DEEP steps: a bound of the chance of those without a HIGH one, with one added to what is lost; and
+        Chernoff's bound of the former at t, but for e^{−tx}."""
+        log, share, chance, high = log_moment(self._law.others, t, _ROUGH), Ball(0), Ball(0), Ball(0)
+        for step, piece, k in zip(self._steps, self._plan.pieces, self._copies, strict=True):
+            chance += step.deep_shares()[0] * k
+            high += step.shares(HIGH)[0] * k if piece.put is not None else 0
+            deep, lost = step.deep_moment(t + 1)
+            self._lost += lost * k
+            whole = sum(
+                (step.moment(kind, t + 1) for kind in ((LOW, MIDDLE) if self._plan.has_low else (MIDDLE,))), deep
+            )
+            log += whole.log() * k
+            share += deep / whole * k
+        self._lost += high * chance
+        return chance, call_factor(t) * share * log.exp()
 
     def _low_bound(self) -> Ball:
         """c(t')·Πm(t')^k·ΠM(t')^n."""
@@ -229,7 +250,8 @@ class WindowProof:
         """E[(1 − e^{x−L})₊], enclosed; L = ∞ counts 1."""
         with precision(self.bits):
             low = (ball(-self._plan.all_low) * x).exp() * self._all_low
-            rest = between(Ball(0), (low + self._lost).upper())
+            deep = self._deep[0].upper().min(((ball(-(self._plan.deep_tilt or 0)) * x).exp() * self._deep[1]).upper())
+            rest = between(Ball(0), (low + deep + self._lost).upper())
             return self._middle(x) + self._high(x) + rest + self._infinite
 
     def _high(self, x: Ball) -> Ball:
@@ -266,23 +288,6 @@ class WindowProof:
         v = ball(self._plan.below)
         rest = self._below * (v * x).exp() / ((v + t) * b).expm1()
         return known + between(Ball(0), rest.upper())
-
-
-def _check(law: WindowLaw, plan: WindowPlan, adding: bool) -> None:
-    """Refuse plans for which nothing is proved."""
-    positive = plan.t > 0 and plan.eta > 0 and plan.above > plan.t and plan.all_low > 0
-    if not positive or not (1 <= plan.count <= _MOST_NODES and 2 <= plan.bits <= _MOST_BITS):
-        raise NotCertified("a windowed contour", "its plan is void or out of reach")
-    if plan.below is not None and not plan.below >= 1:
-        raise NotCertified("a windowed contour", "its plan is void")
-    if len(plan.pieces) != len(law.samplers) or any(p.put is not None and not p.put > 1 for p in plan.pieces):
-        raise NotCertified("a windowed contour", "its plan is void")
-    if any(not (0 < piece.angle < _WIDEST and 0 <= piece.low_angle < _WIDEST) for piece in plan.pieces):
-        raise NotCertified("a windowed contour", "its angles are out of reach")
-    if any((piece.split.low is not None) != plan.has_low for piece in plan.pieces):
-        raise NotCertified("a windowed contour", "steps of some samplers only are low")
-    if adding and plan.has_low:
-        raise NotCertified("a windowed contour", "nothing is low when a record is added")
 
 
 def _radius(value: ComplexBall) -> Ball:

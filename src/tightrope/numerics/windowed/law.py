@@ -6,13 +6,17 @@ three analytic windows W(z) that sum to 1. LOW and MIDDLE are cut off at a z so 
 lost is negligible: without the cut, w^A with a large A would find a second peak there.
 
 Integrals ∫φ W w^{A+iy} dz are done by Gauss's rule on panels; each panel's ellipse lies in a rectangle in which the
-integrand is bounded (``windowed_bounds``).
+integrand is bounded (``bounds``).
+
+Where a record is *exchanged* they are ∫φ W w(z)^{A+iy} w(−z)^{1−A−iy} dz: the loss is ln w(z) − ln w(−z), odd and
+rising, and φ·w(z) and φ·w(−z) are the two laws. It has a heavy tail on both sides. The lower one is the
+mirror image of the upper: the step is DEEP if ζ < a, which is less likely, and the others begin at a z far below a.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from typing import NamedTuple
@@ -22,6 +26,7 @@ from flint import ctx
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import INFINITY, Ball, ComplexBall, ball, between, precision
 from tightrope.numerics.gauss import gauss, gauss_error
+from tightrope.numerics.moments.sampled_normal import log_power_mean
 from tightrope.numerics.transforms.transform import power_sums
 from tightrope.numerics.windowed.bounds import HIGH, LOW, MIDDLE, StepBounds, cdf
 from tightrope.numerics.windowed.panels import Panel, panels
@@ -31,37 +36,68 @@ __all__ = ["Step"]
 
 class _Node(NamedTuple):
     loss: Ball
-    log_weight: Ball  # of φ·W·(Gauss's weight)
+    log_weight: Ball  # of φ·W·(Gauss's weight), times w(−z) where a record is exchanged
 
 
 class Step(StepBounds):
     """One sampled normal step and its split: its integrals."""
 
     def shares(self, kind: str) -> tuple[Ball, Ball]:
-        """∫φ W w and ∫φ W: closed forms, as ζ is normal with the variance 1 + τ², less what is cut off."""
-        mu, q, tau = self.mu.ball(), ball(self.rate), ball(self.split.blur)
-        scale = (1 + tau * tau).sqrt()
-        found = []
-        for shift in (mu, Ball(0)):
-            above = cdf((shift - ball(self.split.high)) / scale)
-            if kind == HIGH:
-                found.append(above)
-            elif self.split.low is None:
-                found.append(cdf((ball(self.split.high) - shift) / scale))
-            elif kind == LOW:
-                found.append(cdf((ball(self.split.low) - shift) / scale))
-            else:
-                found.append(cdf((shift - ball(self.split.low)) / scale) - above)
-        whole = (1 - q) * found[1] + q * found[0], found[1]
-        if kind == HIGH:
-            return whole
-        return whole[0] - between(Ball(0), self.lost(kind, 1)), whole[1] - between(Ball(0), self.lost(kind, 0))
+        """The two laws of a piece, A = 1 and A = 0: closed forms, as ζ is normal with the variance 1 + τ², less what is
+        cut off."""
+        scale, (low, high) = (1 + ball(self.split.blur) ** 2).sqrt(), self.split.borders(kind)
 
-    def lost(self, kind: str, power: int, cut: Fraction | None = None) -> Ball:
-        """A bound of ∫φ W w^A beyond the cut, or another one."""
+        def chance(shift: Ball) -> Ball:
+            if high is None:
+                assert low is not None
+                return cdf((shift - ball(low)) / scale)
+            if low is None or low == self.split.deep:
+                return cdf((ball(high) - shift) / scale) - (0 if low is None else cdf((ball(low) - shift) / scale))
+            return cdf((shift - ball(low)) / scale) - cdf((shift - ball(high)) / scale)
+
+        first, second = self._mixed(chance)
+        return first - between(Ball(0), self.lost(kind, 1)), second - between(Ball(0), self.lost(kind, 0))
+
+    def deep_shares(self) -> tuple[Ball, Ball]:
+        """The same of DEEP steps, and of the others below the start."""
+        scale, deep = (1 + ball(self.split.blur) ** 2).sqrt(), self.split.deep
+        if deep is None:
+            return Ball(0), Ball(0)
+        first, second = self._mixed(lambda shift: cdf((ball(deep) - shift) / scale))
+        lowest = MIDDLE if self.split.low is None else LOW  # all windows together are there what this one is
+        size = (2 * Ball.pi()).sqrt()
+        more = [between(Ball(0), (self.below_start(lowest, Fraction(a)) / size).upper()) for a in (1, 0)]
+        return first + more[0], second + more[1]
+
+    def _mixed(self, chance: Callable[[Ball], Ball]) -> tuple[Ball, Ball]:
+        """The two laws of what has these chances under a normal law."""
+        mu, q, still = self.mu.ball(), ball(self.rate), chance(Ball(0))
+        return (1 - q) * still + q * chance(mu), (1 - q) * still + q * chance(-mu) if self.exchanged else still
+
+    def lost(self, kind: str, power: int | Fraction, cut: Fraction | None = None) -> Ball:
+        """A bound of ∫φ W w^A beyond the cut, or another one, and below the start."""
         end = self.split.end(kind) if cut is None else cut
-        assert end is not None
-        return (self.after(kind, Fraction(power), ball(end)) / (2 * Ball.pi()).sqrt()).upper()
+        beyond = self.below_start(kind, Fraction(power))
+        if end is not None:
+            beyond += self.after(kind, Fraction(power), ball(end))
+        return (beyond / (2 * Ball.pi()).sqrt()).upper()
+
+    def log_whole(self, power: Fraction) -> Ball:
+        """ln ∫φ w^A for A ≤ 0; or an upper bound of it from the start on without DEEP steps."""
+        if not self.exchanged:
+            return log_power_mean(self.mu, self.rate, power)
+        total, size = self.moment(HIGH, power), (2 * Ball.pi()).sqrt()
+        for kind in (MIDDLE,) if self.split.low is None else (LOW, MIDDLE):
+            end = self.split.end(kind)
+            assert end is not None
+            total += self.moment(kind, power) + self.after(kind, power, ball(end)) / size
+        return total.upper().log()
+
+    def deep_moment(self, power: Fraction) -> tuple[Ball, Ball]:
+        """∫φ W w^A over DEEP steps up to the cut, A ≥ 1, and a bound of the chance of the others: in a mirror they are
+        HIGH."""
+        mirror = Step(self.mu, self.rate, self.split.mirrored(), exchanged=True)
+        return mirror.moment(HIGH, 1 - power), mirror.lost(HIGH, 0)
 
     def _nodes(self, kind: str, chosen: Sequence[Panel]) -> list[_Node]:
         result = []
@@ -72,7 +108,8 @@ class Step(StepBounds):
                 value = self.window(kind, z) * weight * half
                 if not value > 0:
                     raise NotCertified("a windowed contour", "a window vanishes")
-                result.append(_Node(self.loss(z), z * z / -2 + value.log()))
+                log = z * z / -2 + value.log()
+                result.append(_Node(self.loss(z), log + self.rise(-z) if self.exchanged else log))
         return result
 
     def moment(self, kind: str, power: Fraction, cut: Fraction | None = None) -> Ball:
@@ -124,7 +161,11 @@ class Step(StepBounds):
                     z = middle + half * place
                     window = self.window(kind, z)
                     log = (turn * (q * (mu * z - mu * mu / 2).exp()) + (1 - q)).log()
-                    value = weight * half * (z * z / -2 + a * log.real + fall * log.imag).exp()
+                    exponent = z * z / -2 + a * log.real + fall * log.imag
+                    if self.exchanged:
+                        back = (turn * (q * (-mu * z - mu * mu / 2).exp()) + (1 - q)).log()  # that of w(−z) is −arg
+                        exponent += (1 - a) * back.real + fall * back.imag
+                    value = weight * half * exponent.exp()
                     sums[0] += value * cost.exp() * window
                     if bulk:
                         sums[1] += value * (1 + cost.exp() * (1 - window))
@@ -134,16 +175,7 @@ class Step(StepBounds):
                 left, right = middle - reach, middle + reach
                 most = self.most_shifted(kind, power, ball(y), (left, right, depth), angle, plain)
                 total += half * gauss_error(most, rho, panel.number)
-            first, last = chosen[0], chosen[-1]
-            beyond = self.before(kind, power, ball(first.middle - first.half))
-            end = self.split.end(kind)
-            beyond += self._beyond(kind, power, last, end)
-            if end is not None:
-                at = ball(end)
-                beyond += shift * (a * self.loss(at) - at * at / 2).exp() * self.window(kind, at)
-            if power < 0:
-                furthest = INFINITY if end is None else ball(max(end, last.middle + last.half))
-                beyond *= (a * self.shrinkage(furthest, angle)).exp()
+            beyond = self._around(kind, power, chosen, self.split.end(kind), (shift, angle))
             total = (total + beyond * cost.exp()) * (shift * shift / 2).exp() / (2 * Ball.pi()).sqrt()
             return total.upper()
 
@@ -157,14 +189,44 @@ class Step(StepBounds):
             reach, depth = half * (rho + 1 / rho) / 2, half * (rho - 1 / rho) / 2
             most = self.most(kind, power, y, middle - reach, middle + reach, depth)
             total += half * gauss_error(most, rho, panel.number)
-        first, last = chosen[0], chosen[-1]
-        total += self.before(kind, power, ball(first.middle - first.half))
-        return (total + self._beyond(kind, power, last, end)).upper()
+        return (total + self._around(kind, power, chosen, end)).upper()
 
-    def _beyond(self, kind: str, power: Fraction, last: Panel, end: Fraction | None) -> Ball:
-        """√2π times a bound of ∫φ W w^A between the panels and the end."""
-        reached = last.middle + last.half
-        return Ball(0) if reached == end else self.after(kind, power, ball(reached))
+    def _around(
+        self,
+        kind: str,
+        power: Fraction,
+        chosen: Sequence[Panel],
+        end: Fraction | None,
+        shifted: tuple[Ball, Ball] | None = None,
+    ) -> Ball:
+        """√2π times a bound of ∫φ W w^A on both sides of the panels; on a shifted path, with the ways back to it from
+        where the piece begins and ends."""
+        first, last = chosen[0].middle - chosen[0].half, chosen[-1].middle + chosen[-1].half
+        start = self.split.start
+        if (start is not None and first < start) or (end is not None and last > end):
+            raise NotCertified("a windowed contour", "its panels reach too far")
+        left = Ball(0) if first == start else self.before(kind, power, ball(first))
+        right = Ball(0) if last == end else self.after(kind, power, ball(last))
+        if shifted is None:
+            return left + right
+        shift, angle = shifted
+        furthest = INFINITY if end is None else ball(end)
+        # up to a right angle |w(−z)| falls with x, as it does on the axis
+        lowest = ball(first) if angle <= Ball.pi() / 2 else -INFINITY if start is None else ball(start)
+        left *= self.shrunk(power, lowest, ball(first), angle).exp()
+        right *= self.shrunk(power, ball(last), furthest, angle).exp()
+        return (
+            left + right + shift * (self._way_back(kind, power, start, angle) + self._way_back(kind, power, end, angle))
+        )
+
+    def _way_back(self, kind: str, power: Fraction, place: Fraction | None, angle: Ball) -> Ball:
+        """√2π times a bound of the integrand where a piece begins or ends, at that angle or less; but for what φ and W
+        grow by."""
+        if place is None:
+            return Ball(0)
+        at = ball(place)
+        log = self.log_power(ball(power), at) - at * at / 2 + self.shrunk(power, at, at, angle)
+        return log.exp() * self.window(kind, at)
 
 
 def _check_joined(chosen: Sequence[Panel]) -> None:

@@ -40,40 +40,91 @@ class Shape:
     blur: float
     low: float | None
     high: float
+    start: float | None = None  # where a record is exchanged, and
+    deep: float | None = None
 
-    def loss(self, z: float) -> float:
-        """ln w(z)."""
-        xi = self.mu * z - self.mu * self.mu / 2
-        return math.log1p(self.rate * math.expm1(xi)) if xi < 600 else xi + math.log(self.rate)
+    def log_power(self, power: float, left: Floats, right: Floats) -> Floats:
+        """ln of the largest w^A between left and right, or of w(z)^A·w(−z)^{1−A}."""
+        log: Floats = power * self._rise(right if power >= 0 else left)
+        if self.start is not None:
+            log = log + (1 - power) * self._rise(-right if power > 1 else -left)
+        return log
+
+    def _rise(self, z: Floats) -> Floats:
+        import numpy as np
+
+        result: Floats = np.log1p(self.rate * np.expm1(np.minimum(self.mu * z - self.mu**2 / 2, 600.0)))
+        return result
+
+    def shrunk(self, power: float, left: Floats, right: Floats, angle: Floats) -> Floats | float:
+        """ln of what is added to it at an angle."""
+        log: Floats | float = 0.0
+        if power < 0:
+            log = power * self._shrinkage(right, angle)
+        if self.start is not None and power > 1:
+            log = log + (1 - power) * self._shrinkage(-left, angle)
+        return log
+
+    def _shrinkage(self, z: Floats, angle: Floats) -> Floats:
+        import numpy as np
+
+        rise, rest = self._growth(z), 1 - self.rate
+        share = np.where(rise < rest, 4 * rest * rise / (rest + rise) ** 2, 1.0)
+        result: Floats = np.log1p(-share * np.sin(np.minimum(angle, 3.1) / 2) ** 2) / 2
+        return result
+
+    def _growth(self, z: Floats) -> Floats:
+        import numpy as np
+
+        result: Floats = self.rate * np.exp(np.minimum(self.mu * z - self.mu**2 / 2, 600.0))
+        return result
+
+    def turns(self, left: Floats, right: Floats, angle: Floats) -> Floats | float:
+        """The largest angle of w, and that of w(−z)."""
+        import numpy as np
+
+        total: Floats | float = 0.0
+        for end in (right,) if self.start is None else (right, -left):
+            rise = self._growth(end)
+            total = total + np.arctan2(rise * np.sin(angle), 1 - self.rate + rise * np.cos(angle))
+        return total
 
     def log_windows(self, kind: str, left: Floats, right: Floats, cost: Floats) -> Floats:
         """ln of the bound of |W| between left and right at the depth that costs e^cost."""
         import numpy as np
 
+        low, high = self.borders(kind)
+        plain: Floats = np.zeros_like(cost)
+        outside: Floats = np.full_like(cost, -math.inf)
+        if low is not None:
+            plain = np.minimum(plain, _log_tails((right - low) / self.blur))
+            outside = np.logaddexp(outside, _log_tails((low - left) / self.blur))
+        if high is not None:
+            plain = np.minimum(plain, _log_tails((high - left) / self.blur))
+            outside = np.logaddexp(outside, _log_tails((right - high) / self.blur))
         if kind == "middle" and self.low is not None:
-            tails = np.minimum(_log_tails((right - self.low) / self.blur), _log_tails((self.high - left) / self.blur))
-            plain: Floats = cost + tails
-            return plain
-        border = self.low if kind == "low" else self.high
-        assert border is not None
-        most, least = (border - left) / self.blur, (border - right) / self.blur
-        if kind == "high":
-            most, least = -least, -most
-        result: Floats = np.minimum(cost + _log_tails(most), np.logaddexp(0.0, cost + _log_tails(-least)))
+            return cost + plain
+        result: Floats = np.minimum(cost + plain, np.logaddexp(0.0, cost + outside))
         return result
 
-    def log_density(self, kind: str, power: float, z: Floats) -> Floats:
-        """ln of φ·W·w^A, about."""
-        import numpy as np
+    def borders(self, kind: str) -> tuple[float | None, float | None]:
+        """Between which ζ lies."""
+        if kind == "high":
+            return self.high, None
+        return (self.deep, self.low) if kind == "low" else (self.deep if self.low is None else self.low, self.high)
 
-        rise = self.rate * np.expm1(np.minimum(self.mu * z - self.mu**2 / 2, 600.0))
-        result: Floats = self.log_windows(kind, z, z, 0.0 * z) - z * z / 2 + power * np.log1p(rise)
+    def log_density(self, kind: str, power: float, z: Floats) -> Floats:
+        """ln of φ·W·w^A, or of φ·W·w(z)^A·w(−z)^{1−A}, about."""
+        result: Floats = self.log_windows(kind, z, z, 0.0 * z) - z * z / 2 + self.log_power(power, z, z)
         return result
 
     def log_before(self, kind: str, power: float, z: float) -> float:
         """ln of the bound of the integral to the left of z."""
-        log = power * (self.loss(z) if power >= 0 else math.log1p(-self.rate)) - min(z, 0.0) ** 2 / 2
-        border = self.high if kind == "high" else self.low if kind == "middle" else None
+        import numpy as np
+
+        start = -math.inf if self.start is None else self.start
+        log = float(self.log_power(power, np.array([start]), np.array([z]))[0]) - min(z, 0.0) ** 2 / 2
+        border = self.borders(kind)[0]
         return log if border is None else log + _log_tail((z - border) / self.blur)
 
 
@@ -122,7 +173,9 @@ def _ends(shape: Shape, kind: str, power: float, nats: float, cut: Fraction | No
     assert border is not None
     spread = math.sqrt(2 * nats) + 1
     left = -spread - 1
-    if power < 0:
+    if shape.start is not None:
+        left = shape.start
+    elif power < 0:
         left -= math.sqrt(2 * power * math.log1p(-shape.rate))
     right = border + shape.blur * spread if kind != "high" else max(border, 0.0) + spread
     if cut is not None:
@@ -140,7 +193,8 @@ def _ends(shape: Shape, kind: str, power: float, nats: float, cut: Fraction | No
     while begin < end - 1 and shape.log_before(kind, power, left + width * (begin + 1)) < top - nats - 3:
         begin += 1
     end_at = left + width * end
-    return _round(left + width * begin), right if cut is not None else max(end_at, 1.0), top
+    start = left if begin == 0 and shape.start is not None else _round(left + width * begin)
+    return start, right if cut is not None else max(end_at, 1.0), top
 
 
 def _round(x: float) -> float:
@@ -172,18 +226,9 @@ def _widest(
     nearest = np.maximum(np.maximum(left, -right), 0.0)
     logs = (depth * depth - nearest * nearest) / 2
     logs += shape.log_windows(kind, left, right, (depth**2 + (shift / shape.mu) ** 2) / (2 * shape.blur**2))
-    rise = shape.rate * np.exp(np.minimum(shape.mu * right - shape.mu**2 / 2, 600.0))
-    if power >= 0:
-        logs += power * np.log1p(rise - shape.rate)
-    else:
-        small = shape.rate * np.expm1(shape.mu * left - shape.mu**2 / 2)
-        share = np.where(rise < 1 - shape.rate, 4 * (1 - shape.rate) * rise / (1 - shape.rate + rise) ** 2, 1.0)
-        shrunk = np.log1p(-share * np.sin(np.minimum(angle + shift, 3.1) / 2) ** 2) / 2
-        logs += power * (np.log1p(small) + shrunk)
+    logs += shape.log_power(power, left, right) + shape.shrunk(power, left, right, angle + shift)
     if y:
-        back = np.maximum(angle - shift, 0.0)
-        turns = np.arctan2(rise * np.sin(back), 1 - shape.rate + rise * np.cos(back))
-        logs += (y / 2 if shift else y) * turns
+        logs += (y / 2 if shift else y) * shape.turns(left, right, np.maximum(angle - shift, 0.0))
     need = (logs + np.log(halves) + 2 - goal) / nats + 1
     numbers = np.array(_NUMBERS)[np.minimum(np.searchsorted(_NUMBERS, need), len(_NUMBERS) - 1)]
     fits = (need <= _NUMBERS[-1]) & (angle <= 1.57) & (angle + shift <= 3.1)

@@ -18,11 +18,13 @@ __all__ = ["Sampler", "WindowLaw"]
 
 
 class Sampler(NamedTuple):
-    """``copies`` steps of the normal mechanism, μ > 0, sampled at a rate."""
+    """``copies`` steps of the normal mechanism, μ > 0, sampled at a rate. ``exchanged``: a record leaves, and another
+    one may enter."""
 
     mu: Real
     rate: Fraction
     copies: int
+    exchanged: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +39,8 @@ class WindowLaw:
         """With |μ| for μ, which has the same law."""
         if not samplers:
             raise NotCertified("a windowed contour", "no step is sampled")
+        if len({one.exchanged for one in samplers}) > 1:
+            raise NotCertified("a windowed contour", "a record is exchanged in some steps only")
         return cls(tuple(one._replace(mu=_size(one.mu)) for one in samplers), tuple(others))
 
     @property
@@ -44,14 +48,19 @@ class WindowLaw:
         """How many losses are added."""
         return sum(one.copies for one in self.samplers) + sum(copies for _, copies in self.others)
 
+    @property
+    def exchanged(self) -> bool:
+        """Whether the sampled steps exchange a record: all of them or none."""
+        return self.samplers[0].exchanged
+
     @cached_property
     def floats(self) -> FloatLaw:
         """The same in floats."""
         with precision(80):
-            steps = tuple((float(mu.ball().mid()), float(rate), copies) for mu, rate, copies in self.samplers)
+            steps = tuple((float(mu.ball().mid()), float(rate), copies) for mu, rate, copies, _ in self.samplers)
         if not all(mu > 0 for mu, _, _ in steps):
             raise NotCertified("a windowed contour", "its noise is beyond floats")
-        return FloatLaw(steps, FloatOthers(self.others))
+        return FloatLaw(steps, FloatOthers(self.others), self.exchanged)
 
     def infinite(self) -> Ball:
         """P[L = ∞] = 1 − Π (1 − mᵢ)^{kᵢ}, without cancellation."""

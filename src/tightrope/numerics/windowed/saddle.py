@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tightrope.numerics.contour.tilts import log_factor
 from tightrope.numerics.windowed.floats import FloatLaw, log_sum
-from tightrope.numerics.windowed.start import log_one_call, loss_place
+from tightrope.numerics.windowed.outcomes import log_one_call, loss_place, losses
 
 if TYPE_CHECKING:
     from tightrope.numerics.transforms.transform import Floats
@@ -33,7 +33,7 @@ def saddle_call(law: FloatLaw, x: float, adding: bool = False) -> float:
 
     room = law.room(x)
     cap = max(room, _BULK * law.deviation)
-    steps = [_Capped(*sampler, None if adding else cap) for sampler in law.samplers]
+    steps = [_Capped(*sampler, None if adding else cap, law.exchanged) for sampler in law.samplers]
     t, value = _saddle(law, steps, x, room)
     if not math.isfinite(value):
         return -math.inf
@@ -44,21 +44,24 @@ def saddle_call(law: FloatLaw, x: float, adding: bool = False) -> float:
     if adding:
         return together
     rest = float(law.others.log_moments(np.array([t]))[0]) - t * (x - room) if law.others.some else 0.0
-    alone = [log_one_call(mu, rate, cap) + math.log(copies) + min(rest, 0.0) for mu, rate, copies in law.samplers]
+    alone = [
+        log_one_call(mu, rate, cap, law.exchanged) + math.log(copies) + min(rest, 0.0)
+        for mu, rate, copies in law.samplers
+    ]
     return float(np.logaddexp.reduce([together, *alone]))
 
 
 class _Capped:
-    """A step with losses up to a cap: ln of the masses under the plain law, and the losses."""
+    """A step with losses up to a cap: ln of the masses under the second law, and the losses."""
 
-    def __init__(self, mu: float, rate: float, copies: int, cap: float | None) -> None:
+    def __init__(self, mu: float, rate: float, copies: int, cap: float | None, exchanged: bool) -> None:
         import numpy as np
 
-        end = 9.5 if cap is None else min(max(loss_place(mu, rate, cap), -6.0), _FARTHEST)
+        end = 9.5 if cap is None else min(max(loss_place(mu, rate, cap, exchanged), -6.0), _FARTHEST)
         z = np.linspace(-9.5, end, _PLACES)
         self.copies, self.sign = copies, -1.0 if cap is None else 1.0
-        self.losses = np.log1p(rate * np.expm1(np.minimum(mu * z - mu * mu / 2, 690.0)))
-        self.logs = -z * z / 2 + math.log((end + 9.5) / (_PLACES - 1) / math.sqrt(2 * math.pi))
+        self.losses, reverse = losses(mu, rate, z, exchanged)
+        self.logs = reverse - z * z / 2 + math.log((end + 9.5) / (_PLACES - 1) / math.sqrt(2 * math.pi))
         self.logs[-1] -= math.log(2)
 
     def log_moments(self, t: Floats) -> Floats:

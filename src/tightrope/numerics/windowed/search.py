@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -11,9 +12,10 @@ from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.contour.tilts import log_factor
 from tightrope.numerics.transforms.sampled_rule import short
-from tightrope.numerics.windowed.borders import Borders, Low
+from tightrope.numerics.windowed.borders import REACH, Borders, Low
 from tightrope.numerics.windowed.bounds import Split
 from tightrope.numerics.windowed.floats import FloatLaw, Windows, log_difference
+from tightrope.numerics.windowed.outcomes import loss_at
 from tightrope.numerics.windowed.plan import Piece, WindowPlan
 
 if TYPE_CHECKING:
@@ -24,9 +26,11 @@ __all__ = ["window_plan"]
 _BLURS = (0.07, 0.14, 0.28, 0.56)
 _PATIENCE = 2  # blurs without a plan: then the others have none either, nearly always
 _MOST_NODES = 4000
-_MOST_MICROSECONDS, _QUICK = 9e5, 2e4
+_MOST_MICROSECONDS, _SHORT, _QUICK = 9e5, 1.5e5, 2e4
+_EXCHANGED = 1.5e4  # units of work for the moments of steps that exchange a record
 _SEARCH = 2e4  # units of work to plan with one blur
-_REACH = 40  # so many blurs beyond its border, a window is negligible in any case
+_NOTHING = 5.0  # nats below the error: where a step is less likely than that, its moments are cut off
+_MORE = 0.1  # nats that moments may be larger than estimated
 _DOUBLINGS, _HALVINGS = 60, 5
 _ROOM = 1.01  # so much longer than needed is a period that leaves nothing below it: the root may move
 _FLATTER, _FINER = (1.0, 0.9, 0.63, 0.4, 0.125), 12  # shares of the saddle; tilts between two of the first grid
@@ -71,10 +75,10 @@ class _Planner(Borders):
         import numpy as np
 
         windows = [
-            Windows(step.z, step.blur, None if low is None else low.borders[i], highs[i][0])
+            Windows(step, None if low is None else low.borders[i], highs[i][0], self.error - _NOTHING)
             for i, step in enumerate(self.steps)
         ]
-        tilts = self.unit * np.geomspace(0.01, 300 - 4 * self.error, 56)
+        tilts = self.tilts(0.01, 300 - 4 * self.error, 56)
         logs, wholes = self._log_moments(windows, tilts)
         saddle = self._saddle(tilts, logs)
         # far out moments outgrow all tilts within a tenth of t: a second look between the neighbours
@@ -83,17 +87,19 @@ class _Planner(Borders):
         tilts = np.concatenate((tilts, finer))[order]
         more = self._log_moments(windows, finer)
         logs, wholes = (np.concatenate(pair)[order] for pair in ((logs, more[0]), (wholes, more[1])))
+        deep = self._deep_tilt(windows, tilts, wholes) if self.steps[0].exchanged else None
+        if deep is None and self.close:
+            return []
         saddle, found = self._saddle(tilts, logs), []
         for i in dict.fromkeys(int(np.abs(tilts - share * tilts[saddle]).argmin()) for share in _FLATTER):
-            t, rest = float(tilts[i]), tilts[i + 1 :]
-            chernoff = log_factor(rest) + logs[i + 1 :] - rest * self.first - self.error
-            periods = np.where(np.isfinite(chernoff), chernoff / (rest - t), math.inf)
-            if not len(periods):
-                continue
-            j = int(periods.argmin())
-            period, below = self._period(windows, t, float(periods[j]))
+            t = float(tilts[i])
             reached = self._reach(windows, t)
-            if reached is None or not math.isfinite(period):
+            if reached is None or i + 1 == len(tilts):
+                continue
+            pieces = tuple(self._piece(k, highs[k], low, t, float(wholes[i]), one) for k, one in enumerate(reached[1]))
+            above, period = self._above(pieces, tilts[i:], logs[i:])
+            period, below = self._period(windows, t, period)
+            if not math.isfinite(period):
                 continue
             eta = short(2 * math.pi / period)
             count = math.ceil(reached[0] / float(eta)) + 1
@@ -102,17 +108,42 @@ class _Planner(Borders):
             scale = float(logs[i]) - t * self.first
             bits = (scale - math.log(t * (t + 1)) + math.log(float(eta)) - self.error) / math.log(2) + 8
             plan = WindowPlan(
-                tuple(self._piece(k, highs[k], low, t, float(wholes[i]), one) for k, one in enumerate(reached[1])),
+                pieces,
                 short(t),
                 eta,
                 count,
                 max(math.ceil(bits), 24),
-                above=short(float(rest[j])),
+                above=short(above),
                 below=None if below is None else 1 + short(below - 1),
                 all_low=Fraction(1) if low is None else short(low.tilt),
+                deep_tilt=None if deep is None else short(deep),
             )
             found.append(replace(plan, work=self._work(plan)))
         return found
+
+    def _above(self, pieces: tuple[Piece, ...], tilts: Floats, logs: Floats) -> tuple[float, float]:
+        """The tilt at which aliases from above are bounded, and the period that makes them negligible; the first tilt
+        is that of the nodes. The moments ``logs`` are cut off where outcomes are unlikely; pieces may end later."""
+        import numpy as np
+
+        ends = [(float(piece.split.low_cut), float(piece.split.cut)) for piece in pieces]
+        lows = [None if piece.split.low is None else float(piece.split.low) for piece in pieces]
+        rows = zip(self.steps, lows, pieces, ends, strict=True)
+        windows = [Windows(step, low, float(piece.split.high), ends=end) for step, low, piece, end in rows]
+        t, rest, seen = tilts[0], tilts[1:], logs[1:]
+        for attempt in range(2):
+            chernoff = log_factor(rest) + seen - rest * self.first - self.error
+            periods = np.where(np.isfinite(chernoff), chernoff / (rest - t), math.inf)
+            j = int(periods.argmin())
+            if attempt:
+                break
+            more = self._log_moments(windows, tilts[[0, j + 1]])[0]
+            if not more[0] <= logs[0] + _MORE:
+                return float(rest[j]), math.inf
+            if more[1] <= seen[j] + _MORE:
+                break
+            seen = self._log_moments(windows, rest)[0]
+        return float(rest[j]), float(periods[j])
 
     def _reach(self, windows: list[Windows], t: float) -> tuple[float, list[tuple[Fraction, Fraction]]] | None:
         """The y from which on the nodes are negligible, and the angles that show it; None if there is none."""
@@ -151,7 +182,7 @@ class _Planner(Borders):
         """A period whose aliases are negligible, and the v for those from below, where one is needed."""
         import numpy as np
 
-        smallest = sum(step.copies * math.log1p(-step.rate) for step in self.steps)
+        smallest = sum(step.copies * step.least for step in self.steps)
         largest = sum(step.copies * float(step.losses[-1]) for step in self.steps)
         if self.adding:
             smallest, largest = -largest, -1.001 * smallest
@@ -161,7 +192,7 @@ class _Planner(Borders):
         known *= _ROOM
         if period >= known:
             return period, None
-        v = 1 + self.unit * np.geomspace(0.05, 300.0, 32)
+        v = 1 + self.tilts(0.05, 300.0, 32)
         logs = log_factor(v - 1) + self._log_moments(windows, -v)[0] + v * self.last - self.error
         periods = np.where(np.isfinite(logs), logs / (v + t), math.inf)
         i = int(periods.argmin())
@@ -183,26 +214,49 @@ class _Planner(Borders):
         under = None if low is None else low.borders[number]
         for edge, angle in ((high if under is None else under, angles[1]), (high, angles[0])):
             reach, cost = 6, (float(angle) / step.mu) ** 2 * (1 + step.blur**-2) / 2
-            while reach < _REACH:
+            while reach < REACH:
                 z = edge + reach * step.blur
-                loss = math.log1p(step.rate * math.expm1(min(step.mu * z - step.mu**2 / 2, 690.0)))
+                loss = loss_at(step.mu, step.rate, z, step.exchanged)
                 log = math.log(step.copies) - reach * reach / 2 - max(z, 0.0) ** 2 / 2 + loss
                 tilted = t * (loss - self.first) + max(whole, 0.0) + cost
                 if log + max(tilted, 0.0) < self.error - 2:
                     break
                 reach += 1
             found.append(_near(edge) + reach * _near(step.blur))
-        split = Split(_near(step.blur), None if under is None else _near(under), _near(high), found[0], found[1])
+        start, deep = None, None
+        if step.exchanged:
+            deep = _near(step.deep)
+            start = deep - self.reach_below(step, t, max(whole, 0.0), float(max(angles))) * _near(step.blur)
+        split = Split(
+            _near(step.blur), None if under is None else _near(under), _near(high), found[0], found[1], start, deep
+        )
         end = split.low_cut if low is None or under is None else max(_near(low.ends[number]), _near(under))
         return Piece(split, None if v is None else 1 + short(v - 1), end, angles[0], angles[1])
+
+    def _deep_tilt(self, windows: list[Windows], tilts: Floats, wholes: Floats) -> float | None:
+        """The tilt that shows best that paths with a DEEP step and no HIGH one end below x, unless it does not; where
+        DEEP steps are unlikely, any will do. e^wholes: all paths without either."""
+        import numpy as np
+
+        bounds = log_factor(tilts) + wholes - tilts * self.first
+        shares = np.full(len(tilts), -math.inf)
+        for step, window in zip(self.steps, windows, strict=True):
+            middle, low = step.log_moments(window, tilts + 1)
+            deep = step.log_deep(tilts) + math.log(step.copies)
+            shares = np.logaddexp(shares, deep - np.logaddexp(middle, low))
+        bounds = np.where(np.isfinite(bounds), bounds + shares, math.inf)
+        i = int(bounds.argmin())
+        return float(tilts[i]) if bounds[i] < self.error or not self.close else None
 
     def _work(self, plan: WindowPlan) -> float:
         """About how many microseconds the proof takes: nodes for the windows, the bulk, and the turns of w^{iy}."""
         total = 20.0 * plan.count + self.others.cost(float(plan.t), float(plan.eta), plan.count, plan.bits)
         for step, piece in zip(self.steps, plan.pieces, strict=True):
-            loss = math.log1p(step.rate * math.expm1(step.mu * float(piece.split.cut) - step.mu**2 / 2))
-            turns = float(plan.eta) * plan.count * (loss - math.log1p(-step.rate))
+            loss = loss_at(step.mu, step.rate, float(piece.split.cut), step.exchanged)
+            turns = float(plan.eta) * plan.count * (loss - math.log1p(-step.rate))  # losses far below 0 need few nodes
             number = 240 + (100 if plan.has_low else 0) + 0.9 * turns
+            if step.exchanged:
+                total += _EXCHANGED * (2 if plan.has_low else 1)
             total += number * (40 + 1.2 * math.sqrt(plan.count) + 0.1 * plan.count)
         return total
 
@@ -217,17 +271,22 @@ def window_plan(
     """A plan for a proof at every x between the ends, to that relative accuracy of a call of about e^log_call."""
     error = log_call + math.log(relative / 6)
     best: WindowPlan | None = None
-    empty = 0
+    empty, borders = 0, [True, False] if law.exchanged else [False]  # DEEP ones: close, or far
     for blur in _BLURS:
         if empty == _PATIENCE:
             break
-        effort.spend(_SEARCH, "a windowed contour")
-        try:
-            plans = _Planner(law, ends, error, blur, adding).plans()
-        except (NotCertified, ArithmeticError, ValueError):
-            plans = []
-        empty += not plans
-        found = min(plans, key=lambda plan: plan.work, default=None)
+        found: WindowPlan | None = None
+        for close in tuple(borders):
+            effort.spend(_SEARCH, "a windowed contour")
+            plans: list[WindowPlan] = []
+            with suppress(NotCertified, ArithmeticError, ValueError):
+                plans = _Planner(law, ends, error, blur, adding, close).plans()
+            quickest = min(plans, key=lambda plan: plan.work, default=None)
+            if quickest is not None and (found is None or quickest.work < found.work):
+                found, borders = quickest, [close]  # the others are worse with wider blurs, too
+            if found is not None and found.work < _SHORT:
+                break
+        empty += found is None
         if best is not None and (found is None or found.work >= best.work):
             break  # wider blurs are worse still
         best = found

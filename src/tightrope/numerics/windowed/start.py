@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
+
+from tightrope.numerics.windowed.outcomes import log_one_call, loss_place, losses, shares_above, usual_deviation
 
 if TYPE_CHECKING:
     from tightrope.numerics.transforms.transform import Floats
 
-__all__ = ["Lattice", "log_one_call", "loss_place", "near_call", "near_reverse_call", "near_root"]
+__all__ = ["Lattice", "near_call", "near_reverse_call", "near_root"]
 
 _CELLS = 8192
 _SUMS = 800
 _ROUNDS = 12
 _PLAIN = -12.0  # a call of e^−12 is seen by floats without a tilt
 _FAR = -40.0
+_ROOMY = 12.0  # deviations: a lattice with a lower cap is rough where losses of both signs are cut off there
 _LEAST = -700.0  # of a smaller call nothing is known
-
-
-def loss_place(mu: float, rate: float, x: float) -> float:
-    """The z whose loss ln w(z) is x; −∞ if there is none."""
-    rise = math.expm1(x) / rate + 1 if x < 600 else math.inf
-    if rise == math.inf:
-        return (x - math.log(rate)) / mu + mu / 2
-    return math.log(rise) / mu + mu / 2 if rise > 0 else -math.inf
-
-
-def _log_tail(z: float) -> float:
-    return math.log(math.erfc(z / math.sqrt(2)) / 2) if z < 35 else -z * z / 2 - math.log(z * math.sqrt(2 * math.pi))
 
 
 class Lattice:
@@ -37,22 +30,29 @@ class Lattice:
     """
 
     def __init__(
-        self, mu: float, rate: float, copies: int, cap: float, log_target: float | None = None, x: float = 0.0
+        self,
+        step_of: tuple[float, float, bool],
+        copies: int,
+        cap: float,
+        log_target: float | None = None,
+        x: float = 0.0,
     ) -> None:
         import numpy as np
 
-        end = loss_place(mu, rate, cap)
-        plain, moved = math.exp(_log_tail(end)), math.exp(_log_tail(end - mu))
-        self.above = -math.expm1(copies * math.log1p(-min((1 - rate) * plain + rate * moved, 0.9)))
-        self.above_reverse = -math.expm1(copies * math.log1p(-min(plain, 0.9)))
+        mu, rate, exchanged = step_of
+        end = loss_place(mu, rate, cap, exchanged)
+        self.above, self.above_reverse = (
+            -math.expm1(copies * math.log1p(-min(share, 0.9))) for share in shares_above(mu, rate, end, exchanged)
+        )
         z = np.linspace(-9.0, end, 3000)
         step = float(z[1] - z[0])
-        losses = np.log1p(rate * np.expm1(np.minimum(mu * z - mu * mu / 2, 700.0)))
-        logs = losses - z * z / 2 + math.log(step / math.sqrt(2 * math.pi))
+        at, reverse = losses(mu, rate, z, exchanged)
+        logs = at + reverse - z * z / 2 + math.log(step / math.sqrt(2 * math.pi))
+        at = np.maximum(at, -cap) if exchanged else at  # such steps decide the outcome likewise
         logs[-1] -= math.log(2)
         guess = _LEAST if log_target is None else log_target
         tilts = np.geomspace(0.03, 30 - 6 * guess, 60) / cap
-        exponents = logs + tilts[:, None] * losses
+        exponents = logs + tilts[:, None] * at
         tops = exponents.max(axis=1)
         moments = copies * (tops + np.log(np.exp(exponents - tops[:, None]).sum(axis=1)))
         if log_target is None:
@@ -61,15 +61,16 @@ class Lattice:
         else:
             best = int(((moments - log_target) / tilts).argmin())
         tilt = 0.0 if log_target > _PLAIN else float(tilts[best])
-        masses = logs + tilt * losses
+        masses = logs + tilt * at
         top = float(masses.max())
         masses = np.exp(masses - top)
         total = float(masses.sum())
-        mean = float(masses @ losses) / total
-        deviation = math.sqrt(copies * max(float(masses @ (losses - mean) ** 2) / total, 0.0))
-        low = max(copies * math.log1p(-rate), copies * mean - 12 * deviation) - cap / 50
+        mean = float(masses @ at) / total
+        deviation = math.sqrt(copies * max(float(masses @ (at - mean) ** 2) / total, 0.0))
+        least = -math.inf if exchanged else copies * math.log1p(-rate)
+        low = max(least, copies * mean - 12 * deviation) - cap * (1.2 if exchanged else 0.02)
         self.step = (max(2.2 * cap, copies * mean + 9 * deviation) - low) / _CELLS
-        law = _spread(losses / self.step, masses / total)
+        law = _spread(at / self.step, masses / total)
         power = np.fft.irfft(np.fft.rfft(law) ** copies, _CELLS)
         first = math.floor(low / self.step)
         self.places = (first + np.arange(_CELLS)) * self.step
@@ -118,9 +119,9 @@ def _spread(places: Floats, masses: Floats) -> Floats:
     return law
 
 
-def _near(mu: float, rate: float, copies: int, x: float, room: float = 3.5) -> Lattice:
-    deviation = rate * math.sqrt(copies * math.expm1(min(mu * mu, 4.0)))
-    return Lattice(mu, rate, copies, max(room * x, 4 * deviation), None, x)
+def _near(mu: float, rate: float, copies: int, x: float, room: float = 3.5, exchanged: bool = False) -> Lattice:
+    deviation = usual_deviation(mu, rate, exchanged) * math.sqrt(copies)
+    return Lattice((mu, rate, exchanged), copies, max(room * x, 4 * deviation), None, x)
 
 
 def near_reverse_call(mu: float, rate: float, copies: int, x: float) -> float:
@@ -129,14 +130,14 @@ def near_reverse_call(mu: float, rate: float, copies: int, x: float) -> float:
     return math.log(value) if value > 0 else -math.inf
 
 
-def near_call(mu: float, rate: float, copies: int, x: float) -> tuple[float, float]:
+def near_call(mu: float, rate: float, copies: int, x: float, exchanged: bool = False) -> tuple[float, float]:
     """About ln of the call at x ≥ 0, and its slope against ln x; −∞ if nothing is seen."""
     for room in (3.5, 1.2):  # a high cap may let rare steps hide the rest from any tilt
-        lattice = _near(mu, rate, copies, x, room)
+        lattice = _near(mu, rate, copies, x, room, exchanged)
         value = lattice.call(x)
         if value > 100 * lattice.noise(x):
             return math.log(value), _slope(lattice, x, value)
-    if not copies * rate < 5 * x:
+    if exchanged or not copies * rate < 5 * x:
         return -math.inf, 1.0
     log = _direct_call(mu, rate, copies, x)
     return log, (log - _direct_call(mu, rate, copies, 1.05 * x)) / 0.05
@@ -147,16 +148,16 @@ def _direct_call(mu: float, rate: float, copies: int, x: float) -> float:
     import numpy as np
 
     z = np.linspace(-9.0, loss_place(mu, rate, x), 3000)
-    losses = np.log1p(rate * np.expm1(np.minimum(mu * z - mu * mu / 2, 700.0)))
-    logs = losses - z * z / 2 + math.log(float(z[1] - z[0]) / math.sqrt(2 * math.pi))
+    at, _ = losses(mu, rate, z, exchanged=False)
+    logs = at - z * z / 2 + math.log(float(z[1] - z[0]) / math.sqrt(2 * math.pi))
     tilts = np.geomspace(1.0, 1e4, 48) / x
-    exponents = logs + tilts[:, None] * losses
+    exponents = logs + tilts[:, None] * at
     tops = exponents.max(axis=1)
     moments = tops + np.log(np.exp(exponents - tops[:, None]).sum(axis=1))
     i = int((copies * moments - tilts * x).argmin())
     least = math.log1p(-rate)
     step = (1.6 * x - copies * least) / _SUMS
-    places = (losses - least) / step
+    places = (at - least) / step
     cells = np.floor(places).astype(int)
     masses, u = np.exp(exponents[i] - moments[i]), places - cells
     law = np.bincount(cells, weights=masses * (1 - u), minlength=_SUMS)[:_SUMS]
@@ -165,11 +166,11 @@ def _direct_call(mu: float, rate: float, copies: int, x: float) -> float:
     while left:
         total = np.convolve(total, law)[:_SUMS] if left & 1 else total
         law, left = np.convolve(law, law)[:_SUMS], left >> 1
-    at = copies * least + step * np.arange(_SUMS)
-    some = (at > x) & (total > 0)
+    sums = copies * least + step * np.arange(_SUMS)
+    some = (sums > x) & (total > 0)
     together = -math.inf
     if some.any():
-        values = np.log(total[some]) - tilts[i] * at[some] + np.log(-np.expm1(x - at[some]))
+        values = np.log(total[some]) - tilts[i] * sums[some] + np.log(-np.expm1(x - sums[some]))
         together = (
             float(values.max()) + math.log(float(np.exp(values - values.max()).sum())) + copies * float(moments[i])
         )
@@ -182,18 +183,20 @@ def _slope(lattice: Lattice, x: float, value: float) -> float:
     return math.log(max(value / following, 1.0)) / 0.05 if following > 0 else 20.0
 
 
-def near_root(mu: float, rate: float, copies: int, log_target: float) -> tuple[float, float] | None:
+def near_root(
+    mu: float, rate: float, copies: int, log_target: float, exchanged: bool = False
+) -> tuple[float, float] | None:
     """About the x ≥ 0 at which the call is e^log_target, and its slope against ln x there; None if the search fails."""
     if not log_target > _LEAST:
         return None
     high = 1e-3 * rate
-    while high < 1e5 and log_one_call(mu, rate, high) + math.log(copies) > log_target:
+    while high < 1e5 and log_one_call(mu, rate, high, exchanged) + math.log(copies) > log_target:
         high *= 1.5
     if log_target < _FAR:
-        return _far_root(mu, rate, copies, log_target, high)
+        return _far_root(partial(near_call, mu, rate, copies, exchanged=exchanged), log_target, high)
     target, cap = math.exp(log_target), 3 * high
     for _ in range(_ROUNDS):
-        lattice = Lattice(mu, rate, copies, cap, log_target)
+        lattice = Lattice((mu, rate, exchanged), copies, cap, log_target)
         if lattice.call(cap / 1.7) > target:
             cap *= 2.2
             continue
@@ -201,27 +204,32 @@ def near_root(mu: float, rate: float, copies: int, log_target: float) -> tuple[f
         while low > 1e-9 * cap and not lattice.call(low) > target:  # further down a tilted lattice may be noise
             low, top = 0.8 * low, low
         if not lattice.call(low) > target:
-            return (0.0, 1.0) if near_call(mu, rate, copies, 0.0)[0] < log_target else None
+            return (0.0, 1.0) if near_call(mu, rate, copies, 0.0, exchanged)[0] < log_target else None
         while top - low > 1e-9 * top:
             middle = (low + top) / 2
             low, top = (middle, top) if lattice.call(middle) > target else (low, middle)
         if low > cap / 7 or cap / 8 < 2 * rate * mu:
-            return low, _slope(lattice, low, target)
+            slope = _slope(lattice, low, target)
+            if exchanged and cap < _ROOMY * usual_deviation(mu, rate, exchanged=True) * math.sqrt(copies):
+                return _far_root(partial(near_call, mu, rate, copies, exchanged=True), log_target, low) or (low, slope)
+            return low, slope
         cap = 2.4 * low
     return None
 
 
-def _far_root(mu: float, rate: float, copies: int, log_target: float, start: float) -> tuple[float, float] | None:
+def _far_root(
+    near: Callable[[float], tuple[float, float]], log_target: float, start: float
+) -> tuple[float, float] | None:
     """The same far out, where each x needs a lattice of its own."""
     low, top = 0.0, math.inf
     x, before, slope = start, (0.0, 0.0), 1.0
     for _ in range(40):
-        log, _ = near_call(mu, rate, copies, x)
+        log, _ = near(x)
         gap = log - log_target
         low, top = (x, top) if gap > 0 else (low, x)
         if before[0] and gap > -math.inf and gap != before[1]:
             slope = (before[1] - gap) / math.log(x / before[0])
-            if abs(gap) < 1e-2 or top < low * (1 + 1e-6):
+            if abs(gap) < 1e-2 * min(max(slope, 1e-3), 1.0) or top < low * (1 + 1e-6):
                 return x, slope if slope > 0 else 20.0
         before = (x, gap) if gap > -math.inf else (0.0, 0.0)
         following = x * math.exp(max(min(gap / slope, 0.5), -0.5)) if before[0] and slope > 0 else 0.0
@@ -229,11 +237,3 @@ def _far_root(mu: float, rate: float, copies: int, log_target: float, start: flo
             following = 1.3 * x if top == math.inf else math.sqrt(max(low, 1e-3 * top) * top)
         x = following
     return None
-
-
-def log_one_call(mu: float, rate: float, x: float) -> float:
-    """ln of the call of one step at x > 0."""
-    z = loss_place(mu, rate, x)
-    top = math.log(rate) + _log_tail(z - mu)
-    low = math.log(math.expm1(min(x, 600.0)) + rate) + _log_tail(z)
-    return top + math.log(max(-math.expm1(low - top), 1e-12)) if low < top else top - 27

@@ -30,10 +30,13 @@ _SHARES, _POOREST = (1e-9, 1e-7), 1e-2  # what the place of a call far out may b
 
 
 class WindowedSum:
-    """The loss where a record is removed, or added."""
+    """The loss where a record is removed, or added; or exchanged, and the same exchange in reverse."""
 
     def __init__(self, removing: WindowLaw, adding: WindowLaw) -> None:
+        if removing.exchanged != adding.exchanged:
+            raise NotCertified("a windowed contour", "a record is exchanged in one direction only")
         self._laws = removing, adding
+        self._exchanged = removing.exchanged
         self._floats: tuple[FloatLaw, FloatLaw] = removing.floats, adding.floats
         self._proofs: dict[tuple[WindowPlan, bool], WindowProof] = {}
 
@@ -55,6 +58,10 @@ class WindowedSum:
         top = self._floats[0].others.largest
         return top if top < math.inf else 0.0
 
+    def _adds(self, adding: bool) -> bool:
+        """Whether the losses are those of adding: an exchange in reverse is an exchange."""
+        return adding and not self._exchanged
+
     def infinite(self, adding: bool = False) -> Ball:
         """P[L = ∞]."""
         return self._laws[adding].infinite()
@@ -63,7 +70,7 @@ class WindowedSum:
     def root(self, log_target: float) -> tuple[float, float]:
         """About the x ≥ 0 with ln call(x) = log_target, and the slope of −ln call against ln x there."""
         law = self._floats[0]
-        found = near_root(*law.samplers[0], log_target) if self.alone else None
+        found = near_root(*law.samplers[0], log_target, self._exchanged) if self.alone else None
         if found is None or (found[0] > 0 and abs(saddle_call(law, found[0]) - log_target) > _WRONG):
             found = saddle_root(law, log_target) or found
         if found is None:
@@ -77,7 +84,7 @@ class WindowedSum:
         """About ln of the call at x ≥ 0, and the slope of −ln call against ln x there."""
         law = self._floats[0]
         if self.alone:
-            found = near_call(*law.samplers[0], x)
+            found = near_call(*law.samplers[0], x, self._exchanged)
             if found[0] > -math.inf:
                 return found
         return self._at_saddle(x)
@@ -94,8 +101,8 @@ class WindowedSum:
     def _reverse(self, x: float) -> float:
         """About ln of the call at x when a record is added; −∞ if nothing is seen."""
         law = self._floats[1]
-        found = near_reverse_call(*law.samplers[0], x) if self.alone else -math.inf
-        return found if found > -math.inf else saddle_call(law, x, adding=True)
+        found = near_reverse_call(*law.samplers[0], x) if self.alone and not self._exchanged else -math.inf
+        return found if found > -math.inf else saddle_call(law, x, self._adds(True))
 
     @searching
     def plan(self, x: float, log_call: float, slope: float, root: bool = False) -> WindowPlan:
@@ -116,28 +123,31 @@ class WindowedSum:
         if adding:
             apart = [self.estimate(x)[0] - self._reverse(x) for x in (first, last)]
             relative = max(min(*apart, 0.8) / 8, relative)
-        return window_plan(self._floats[adding], (first, last), level, relative, adding)
+        return self._planned((first, last), level, relative, adding)
 
     @searching
     def even_plan(self, first: float, last: float, adding: bool = False) -> WindowPlan:
         """A plan for every x between these, everywhere to the same share of the greater call at the first."""
         level = self.estimate(first)[0]
         try:
-            return window_plan(self._floats[adding], (first, last), level, _USUAL, adding)
+            return self._planned((first, last), level, _USUAL, adding)
         except NotCertified:
-            return window_plan(self._floats[adding], (first, last), level, _ROUGH, adding)
+            return self._planned((first, last), level, _ROUGH, adding)
 
     @searching
     def rough_plan(self, x: float, level: float) -> WindowPlan:
         """A plan good enough to tell the call at x when a record is added from e^level."""
         apart = level - near_reverse_call(*self._floats[1].samplers[0], x) if self.alone else math.inf
         if apart < math.inf:
-            return window_plan(self._floats[1], (x, x), level, max(min(apart / 8, 0.1), _USUAL), adding=True)
+            return self._planned((x, x), level, max(min(apart / 8, 0.1), _USUAL), adding=True)
         apart = self.estimate(x)[0] - self._reverse(x)  # rough, and alike in both
         try:
-            return window_plan(self._floats[1], (x, x), level, min(apart / 8, 0.1) if apart > _CLEAR else _USUAL, True)
+            return self._planned((x, x), level, min(apart / 8, 0.1) if apart > _CLEAR else _USUAL, adding=True)
         except NotCertified:
-            return window_plan(self._floats[1], (x, x), level, _ROUGH, adding=True)
+            return self._planned((x, x), level, _ROUGH, adding=True)
+
+    def _planned(self, ends: tuple[float, float], level: float, relative: float, adding: bool) -> WindowPlan:
+        return window_plan(self._floats[adding], ends, level, relative, self._adds(adding))
 
     @searching
     def near(self, x: float, adding: bool = False) -> float:
@@ -147,7 +157,7 @@ class WindowedSum:
     @searching
     def plan_to(self, first: float, last: float, log_error: float, adding: bool = False) -> WindowPlan:
         """A plan for every x between these, with an error of about e^log_error."""
-        return window_plan(self._floats[adding], (first, last), log_error, 1.0, adding)
+        return self._planned((first, last), log_error, 1.0, adding)
 
     @searching
     def call(self, x: Ball, plan: WindowPlan, adding: bool = False) -> Ball:
@@ -158,6 +168,7 @@ class WindowedSum:
                 self._proofs.pop(next(iter(self._proofs)), None)
             effort.spend(plan.work + _LEAST, "a windowed contour")
             with effort.paid():
-                proof = self._proofs[plan, adding] = WindowProof(self._laws[adding], plan, adding)
+                proof = WindowProof(self._laws[adding], plan, self._adds(adding))
+                self._proofs[plan, adding] = proof
         with effort.paid():
             return proof.call(x)

@@ -1,0 +1,151 @@
+"""A product of laws in one direction, with heavy steps listed one by one where they are atoms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from tightrope.errors import NotCertified
+from tightrope.numerics import effort
+from tightrope.numerics.balls import Ball
+from tightrope.numerics.grid.any_grid import AnyPlan
+from tightrope.numerics.grid.graded import GradedPlan
+from tightrope.numerics.grid.graded_direction import GradedDirection
+from tightrope.numerics.grid.grid_plan import GridPlan
+from tightrope.numerics.grid.listed import ListedPlan, ListedSum
+from tightrope.numerics.grid.listed_fit import ListedFit
+from tightrope.numerics.grid.listed_search import FEW_HEAVY, MANY_HEAVY, ListedSketch, listed_sketch
+from tightrope.numerics.grid.search import ENOUGH, GOAL, Located, falling_root, log_float
+
+__all__ = ["ListedDirection"]
+
+_GOAL = 1e-9  # relative distance of the ends of ε that is aimed at, as long as that is cheap
+_FINEST = 3e-10  # of δ
+_CHEAP = 4e4  # units of work of a finer grid
+_ROUNDS, _SERVES = 6, 4.0  # tilts times what ε may move before grids are made anew
+_LOOKS, _WRONG = 2, 1e-6
+_NATS = 3.0  # of δ: by how much it may be wrong while grids are planned
+_FURTHER = 1e-3  # of ε: where else δ is looked at
+_LOWEST, _HIGHEST = 0.75, 0.6  # of ε: how far it may move in a round
+_DOUBTFUL = 0.1
+_SHARE = 0.7  # of the work that is left: the other kinds of grids may serve where this does not
+
+
+@dataclass(frozen=True, eq=False)
+class ListedDirection(GradedDirection):
+    """As its base, but heavy steps may be listed."""
+
+    _sketches: dict[float, ListedSketch] = field(default_factory=dict)
+
+    def rough(self, goal: float) -> float:
+        """About where ln δ(ε) is ``goal``."""
+        most = super().rough(goal)
+        if not (most > 0 and self.atoms_between()):
+            return most
+        try:
+            return self._sketch(goal).rough_epsilon(goal, most)
+        except NotCertified:
+            return most
+
+    def _sketch(self, goal: float, targets: Sequence[float] = FEW_HEAVY) -> ListedSketch:
+        about = self.started(goal).upper
+        if targets is not FEW_HEAVY:
+            return listed_sketch(self.parts, self.pictures(), about, goal, targets)
+        if goal not in self._sketches:
+            self._sketches.clear()
+            self._sketches[goal] = listed_sketch(self.parts, self.pictures(), about, goal)
+        return self._sketches[goal]
+
+    def promising(self) -> float:
+        """Less where heavy steps may be listed: what small grids predict of atoms is often wrong."""
+        return _DOUBTFUL * GOAL if self.atoms_between() else GOAL
+
+    def _located(self, start: Located, goal: float) -> Located | None:
+        """With listed heavy steps, or else on graded grids; None if neither can be made."""
+        found = []
+        for targets in (FEW_HEAVY, MANY_HEAVY) if self.atoms_between() else ():
+            found.append(self._listed(start, goal, targets))
+            if found[-1] is not None and 1 - found[-1].share <= ENOUGH:
+                return found[-1]
+        found.append(super()._located(start, goal))
+        return max((one for one in found if one is not None), key=lambda one: one.share, default=None)
+
+    def _planned(self, start: GridPlan, epsilon: float, closely: bool = False) -> GradedPlan | ListedPlan | None:
+        """The same, for δ at this ε."""
+        found = self._listed_plan(start, epsilon, closely) if self.atoms_between() else None
+        if found is not None and self._gap(found, epsilon, closely) <= ENOUGH:
+            return found
+        other = super()._planned(start, epsilon, closely)
+        plans = (one for one in (found, other) if one is not None)
+        return min(plans, key=lambda one: self._gap(one, epsilon, closely), default=None)
+
+    def _listed(self, start: Located, goal: float, targets: Sequence[float] = FEW_HEAVY) -> Located | None:
+        """With listed heavy steps; None if that cannot be done."""
+        try:
+            with effort.allowed(_SHARE * effort.left()):
+                sketch = self._sketch(goal, targets)
+                at = sketch.rough_epsilon(goal, start.upper)
+                for _ in range(_ROUNDS):
+                    fit = ListedFit(self.parts, sketch, at, goal)
+                    before, at = at, self._root(fit.result()[1].upper, at, goal)
+                    if abs(at - before) * fit.steepest < _SERVES:
+                        break
+                for _ in range(_LOOKS):
+                    fit.look(at)
+                    plan = self._narrowed(fit, at, closely=False)
+                    grid = self.grid(plan)
+                    at = self._root(grid.upper, at, goal)
+                    found = Located(plan, self._root(grid.lower, at, goal), at, at)
+                    if 1 - found.share <= ENOUGH / 4:
+                        break
+                return found if found.share <= 1 and log_float(grid.upper(at)) <= goal + _WRONG else None
+        except (NotCertified, ArithmeticError):
+            return None
+
+    def _listed_plan(self, start: GridPlan, epsilon: float, closely: bool) -> ListedPlan | None:
+        """The same, for δ at this ε."""
+        try:
+            with effort.allowed(_SHARE * effort.left()):
+                level = log_float(self.grid(start).upper(epsilon))
+                for _ in range(_ROUNDS):
+                    sketch = listed_sketch(self.parts, self.pictures(), epsilon, level)
+                    before, level = level, sketch.rough_level(epsilon)
+                    if abs(level - before) < _NATS:
+                        break
+                fit = ListedFit(self.parts, sketch, epsilon, level)
+                return self._narrowed(fit, epsilon, closely)
+        except (NotCertified, ArithmeticError):
+            return None
+
+    def bounding(self, epsilon: float, level: Ball) -> AnyPlan:
+        """Small grids around listed sums, if they will do."""
+        try:
+            goal = log_float(level)
+            if self.atoms_between() and goal > -math.inf:
+                sketch = listed_sketch(self.parts, self.pictures(), epsilon, goal)
+                plan, total = ListedFit(self.parts, sketch, epsilon, goal).result()
+                self.keep(plan, total)
+                if total.upper(epsilon) <= level:
+                    return plan
+        except (NotCertified, ArithmeticError):
+            pass
+        return super().bounding(epsilon, level)
+
+    def _narrowed(self, fit: ListedFit, at: float, closely: bool) -> ListedPlan:
+        """As close as is worth while."""
+        slope = 1.0 if closely else self._slope_at(fit.result()[1], at)
+        fit.narrow(max(_GOAL * slope, _FINEST), _CHEAP, ENOUGH / 2 * slope)
+        plan, total = fit.result()
+        self.keep(plan, total)
+        return plan
+
+    def _root(self, delta: Callable[[float], Ball], at: float, goal: float) -> float:
+        """About where it is e^goal, not far away."""
+        low = at * _LOWEST
+        return low + falling_root(lambda x: log_float(delta(low + x)) - goal, at - low, 1 / at, _HIGHEST * at)
+
+    def _slope_at(self, total: ListedSum, at: float) -> float:
+        """By how much ln δ falls as ln ε rises, about there."""
+        here, further = (log_float(total.upper(x)) for x in (at, at * (1 + _FURTHER)))
+        return min(max((here - further) / _FURTHER, 1e-3), 1e3) if math.isfinite(here - further) else 1.0
