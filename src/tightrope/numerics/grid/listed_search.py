@@ -236,6 +236,8 @@ def _sketch(
     whole: Sequence[bool],
 ) -> ListedSketch:
     least = math.exp(level + _LEAST)
+    if least == 0:
+        raise NotCertified("sums of heavy losses", "masses are below what floats hold")
     known: list[Borders] = []
     for (law, copies), one, every in zip(parts, pictures, whole, strict=True):
         if every:

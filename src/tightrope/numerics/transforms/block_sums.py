@@ -73,7 +73,7 @@ def stretch_bound(
         starts = np.arange(0, len(weights), length)
         means = np.add.reduceat(weights * places, starts) / np.maximum(np.add.reduceat(weights, starts), 1e-300)
         away = np.abs(places - np.repeat(means, length)[: len(places)])  # from any origin of the block
-        blocks.append((float((away + 2.0**-48) @ weights) * _SLACK, starts))
+        blocks.append((float((away + 4 * UNIT * np.abs(places) + 2.0**-48) @ weights) * _SLACK, starts))  # as rounded
         if length >= len(weights):
             break
     bound, patience = Ball(0), Patience() if patience is None else patience
@@ -136,7 +136,8 @@ class NearBound:
             )
             self._total, self._squares = total, 2 * (total * second - first * first)
             self._fourths = 2 * total * fourth - 8 * third * first + 6 * second * second
-            self.end = Fraction(lower_float((6 * self._squares / self._fourths).sqrt()))
+            end = lower_float((6 * self._squares / self._fourths).sqrt())
+            self.end = Fraction(end) if math.isfinite(end) else Fraction(0)  # one term has all of the mass, perhaps
 
     def at(self, low: Fraction) -> tuple[Ball, Fraction]:
         """The bound from ``low`` on, and the end."""

@@ -76,7 +76,7 @@ class Shape:
     def _growth(self, z: Floats) -> Floats:
         import numpy as np
 
-        result: Floats = self.rate * np.exp(np.minimum(self.mu * z - self.mu**2 / 2, 600.0))
+        result: Floats = self.rate * np.exp(np.minimum(self.mu * z - self.mu**2 / 2, 300.0))
         return result
 
     def turns(self, left: Floats, right: Floats, angle: Floats) -> Floats | float:
