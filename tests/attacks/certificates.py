@@ -42,3 +42,16 @@ def changed(data, **fields):
     new = copy.deepcopy(data)
     new.update(fields)
     return new
+
+
+def with_witness(data, **fields):
+    """A copy with another witness."""
+    new = copy.deepcopy(data)
+    new["witness"].update(fields)
+    return new
+
+
+def understated(claim, share=1e-4):
+    """A false statement: an upper end below what is proved of the dominating pair, and no lower end."""
+    false = claim.computed.lower * (1 - share)
+    return changed(json.loads(claim.to_json()), upper=false, lower=0.0, tight=False, computed=[0.0, false])

@@ -6,7 +6,7 @@ import json
 import pytest
 
 import tightrope as tr
-from attacks.certificates import changed, confirmed
+from attacks.certificates import changed, confirmed, understated, with_witness
 
 CLAIMS = {
     "graded": tr.epsilon(tr.Gaussian(1).without_replacement(1, 2000) * 60, delta="1e-12"),
@@ -16,20 +16,12 @@ DATA = {name: json.loads(claim.to_json()) for name, claim in CLAIMS.items()}
 
 
 def below(name):
-    """A false statement: an upper end below what is proved, and no lower end."""
-    false = CLAIMS[name].computed.lower * (1 - 1e-4)
-    return changed(DATA[name], upper=false, lower=0.0, tight=False, computed=[0.0, false])
+    return understated(CLAIMS[name])
 
 
 def with_grade(data, place, **fields):
     new = copy.deepcopy(data)
     new["witness"]["grades"][place].update(fields)
-    return new
-
-
-def with_witness(data, **fields):
-    new = copy.deepcopy(data)
-    new["witness"].update(fields)
     return new
 
 

@@ -6,7 +6,7 @@ import json
 import pytest
 
 import tightrope as tr
-from attacks.certificates import changed, confirmed
+from attacks.certificates import changed, confirmed, understated, with_witness
 
 MIXED = tr.DiscreteGaussian(3).poisson("0.1") + tr.DiscreteGaussian(4).poisson("0.05")
 CLAIMS = {
@@ -19,15 +19,7 @@ DATA = {name: json.loads(claim.to_json()) for name, claim in CLAIMS.items()}
 
 
 def below(name):
-    """A false statement: an upper end below what is proved of the dominating pair, and no lower end."""
-    false = CLAIMS[name].computed.lower * (1 - 1e-4)
-    return changed(DATA[name], upper=false, lower=0.0, tight=False, computed=[0.0, false])
-
-
-def with_witness(data, **fields):
-    new = copy.deepcopy(data)
-    new["witness"].update(fields)
-    return new
+    return understated(CLAIMS[name])
 
 
 def test_these_are_grids():

@@ -1,13 +1,12 @@
 """Certificates proved by blurred contours, forged: no plan proves a falsehood, or takes much time or memory."""
 
-import copy
 import json
 import tracemalloc
 
 import pytest
 
 import tightrope as tr
-from attacks.certificates import changed, confirmed
+from attacks.certificates import changed, confirmed, understated, with_witness
 
 TABLE = tr.Table([0.2, 0.3, 0.1, 0.15, 0.25], [0.21, 0.28, 0.12, 0.14, 0.25])
 CLAIMS = {
@@ -40,15 +39,7 @@ CHANGES = [
 
 
 def below(name):
-    """A false statement: an upper end below what is proved, and no lower end."""
-    false = CLAIMS[name].computed.lower * (1 - 1e-5)
-    return changed(DATA[name], upper=false, lower=0.0, tight=False, computed=[0.0, false])
-
-
-def forged(data, change):
-    new = copy.deepcopy(data)
-    new["witness"].update(change)
-    return new
+    return understated(CLAIMS[name], 1e-5)
 
 
 def test_these_are_blurred():
@@ -61,12 +52,12 @@ def test_these_are_blurred():
 @pytest.mark.parametrize("name", ["atoms", "shown"])
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: str(change)[:40])
 def test_no_plan_proves_a_falsehood(name, change):
-    assert not confirmed(forged(below(name), change))
+    assert not confirmed(with_witness(below(name), **change))
 
 
 @pytest.mark.parametrize("change", CHANGES[::4], ids=lambda change: str(change)[:40])
 def test_nor_does_one_of_sampled_noise(change):
-    assert not confirmed(forged(below("sampled"), change))
+    assert not confirmed(with_witness(below("sampled"), **change))
 
 
 @pytest.mark.parametrize("factor", [1 + 1e-5, 2.0])
@@ -75,13 +66,13 @@ def test_no_lower_end_is_raised(factor):
     raised = CLAIMS["atoms"].upper * factor
     more = changed(data, lower=raised, upper=raised * 1.01, computed=[raised, raised * 1.01])
     for change in ({}, {"count": 1000}, {"points": 2**31}, {"t": "1/64"}, {"eta": "1/1"}):
-        assert not confirmed(forged(more, change))
+        assert not confirmed(with_witness(more, **change))
 
 
 def test_the_longest_plan_is_no_burden():
     tracemalloc.start()
     try:
-        assert not confirmed(forged(below("sampled"), {"count": 4_000_000, "points": 4_000_001}))
+        assert not confirmed(with_witness(below("sampled"), count=4_000_000, points=4_000_001))
         most = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -96,6 +87,6 @@ def test_a_plan_that_is_as_good_confirms_too():
     plan = data["witness"]
     finer = {"points": 2 * plan["points"], "count": 2 * plan["points"] - 1}
     for change in ({}, finer, {"t": "3/2"}, {"t": "5/3"}):
-        assert confirmed(forged(wider, change)), change
+        assert confirmed(with_witness(wider, **change)), change
     for count in (100, plan["points"], plan["points"] + 1000):  # too few nodes, and some beyond the last
-        assert not confirmed(forged(wider, {"count": count}))
+        assert not confirmed(with_witness(wider, count=count))

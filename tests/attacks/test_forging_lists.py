@@ -6,7 +6,7 @@ import json
 import pytest
 
 import tightrope as tr
-from attacks.certificates import changed, confirmed
+from attacks.certificates import changed, confirmed, understated, with_witness
 
 CLAIM = tr.epsilon(tr.DiscreteGaussian("0.431").poisson("1.51e-5") * 95, delta="3.38e-12")
 DATA = json.loads(CLAIM.to_json())
@@ -14,21 +14,13 @@ LISTS = DATA["witness"]["lists"]
 
 
 def below():
-    """A false statement: an upper end below what is proved, and no lower end."""
-    false = CLAIM.computed.lower * (1 - 1e-4)
-    return changed(DATA, upper=false, lower=0.0, tight=False, computed=[0.0, false])
+    return understated(CLAIM)
 
 
 def above():
     """Another one: a lower end above what is proved."""
     false = CLAIM.computed.upper * (1 + 1e-4)
     return changed(DATA, upper=false * 2, lower=false, tight=False, computed=[false, false * 2])
-
-
-def with_witness(data, **fields):
-    new = copy.deepcopy(data)
-    new["witness"].update(fields)
-    return new
 
 
 def with_grid(data, place, **fields):
