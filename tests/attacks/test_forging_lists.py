@@ -135,3 +135,23 @@ def test_no_floor_proves_a_falsehood():
     for floor in (-1e9, 0.0, data["witness"]["floor"] + 0.5, 10.0, 10.02, 11.0):
         assert not confirmed(with_witness(low, floor=floor)), floor
         assert not confirmed(with_witness(data, floor=floor)) or floor < 9.6, floor
+
+
+def test_masses_below_all_floats_are_not_forgotten():
+    """The sums that count here have masses whose factors underflow: no plan proves less than there is."""
+    many = tr.Table(["0.2", "0.8"], ["0.1", "0.9"]) * 1020 + tr.DiscreteGaussian("0.4").poisson("1e-9")
+    claim = tr.delta(many, epsilon="252.48373798189192")
+    plan = {"route": "exact", "way": "grid", "direction": 0, "other": {"t": "4"}}
+    plan |= {"borders": [["0", "0"]] * 2, "degree": 0, "lists": [[]]}
+    for least in (1e-85, 1e-100, 1e-290, 5e-324):
+        forged = understated(claim, 0.08)
+        forged["witness"] = {**plan, "least": least}
+        assert not confirmed(forged), least
+
+
+@pytest.mark.parametrize("delta", ["1e-310", "1e-1000"])
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+def test_a_tiny_delta_is_answered(delta, relation):
+    claim = tr.epsilon(tr.DiscreteGaussian("0.35").poisson("0.8", relation=relation) * 6, delta=delta)
+    assert claim.upper < float("inf")
+    assert confirmed(json.loads(claim.to_json()))

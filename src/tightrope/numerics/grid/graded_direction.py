@@ -94,9 +94,7 @@ class GradedDirection(GridDirection):
         high = falling_root(lambda x: log_float(grid.upper(x)) - goal, at, slope, end)
         return Located(plan, falling_root(lambda x: log_float(grid.lower(x)) - goal, high, slope, end), high, at)
 
-    def planned(
-        self, epsilon: float, fine: bool = True, graded: bool = True, closely: bool = False
-    ) -> AnyPlan:
+    def planned(self, epsilon: float, fine: bool = True, graded: bool = True, closely: bool = False) -> AnyPlan:
         """For δ at this ε; ``closely``: the ends of δ itself are to meet, and not those of an ε with that δ."""
         if not (fine and graded):
             return self.one_grid(epsilon, fine, closely)

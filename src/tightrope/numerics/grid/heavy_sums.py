@@ -22,13 +22,24 @@ from tightrope.errors import NotCertified
 from tightrope.numerics.grid.cells import UNIT, Floats
 from tightrope.numerics.grid.listing import Listed
 
-__all__ = ["MOST_COMPOSED", "MOST_SUMS", "HeavySums", "composed", "heavy_sums", "number_composed", "product"]
+__all__ = [
+    "MOST_COMPOSED",
+    "MOST_SUMS",
+    "SMALLEST",
+    "HeavySums",
+    "composed",
+    "heavy_sums",
+    "number_composed",
+    "product",
+]
 
 MOST_SUMS, MOST_COMPOSED = 20_000, 3000
 _MOST_HEAVY = 16.0  # steps in the mean
 _MORE = 1 + 1e-12  # sums of some thousand positive floats
 _ALMOST = 1e-13
 _ROUNDED = 8 * UNIT  # of products of four numbers
+SMALLEST = 1e-280  # of masses: floats round what is far smaller as they like
+_MOST_COPIES = 1000  # whose choices are floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +77,7 @@ NONE = HeavySums(np.zeros(1), np.zeros(1), np.ones(1), np.ones(1))
 
 def heavy_sums(listed: Listed, copies: int, degree: int, least: float) -> tuple[list[HeavySums], float]:
     """Those of 0, 1, …, ``degree`` of the listed losses, and at least the mass of what is left out of them."""
+    _must_be_seen(least)
     mean = float(listed.p_high.sum()) * _MORE * copies
     if not mean <= _MOST_HEAVY:
         raise NotCertified("sums of heavy losses", "too many steps are heavy")
@@ -97,7 +109,14 @@ def _joined(
     low, high = one.low[i] + other.low[j], one.high[i] + other.high[j]
     p_low, p_high = one.p_low[i] * other.p_low[j] * ways, one.p_high[i] * other.p_high[j] * ways
     low, high = low - 2 * UNIT * np.abs(low), high + 2 * UNIT * np.abs(high)
+    p_low = np.where(p_low < SMALLEST, 0.0, p_low)
     return HeavySums(low, high, p_low * (1 - _ROUNDED), p_high * (1 + _ROUNDED))
+
+
+def _must_be_seen(least: float) -> None:
+    """Masses that count are at least so large: then no product of them leaves the range of floats."""
+    if not least >= SMALLEST:
+        raise NotCertified("sums of heavy losses", f"masses of {least:.3g} are below what floats hold")
 
 
 def composed(listed: Listed, copies: int, least: float) -> tuple[HeavySums, float]:
@@ -106,6 +125,10 @@ def composed(listed: Listed, copies: int, least: float) -> tuple[HeavySums, floa
     The first loss comes n times with C(k, n)·pⁿ, the next one m times of the k − n that are left, and so on."""
     if not 0 < number_composed(listed.low.size, copies) <= MOST_COMPOSED:
         raise NotCertified("sums of heavy losses", "they are too many")
+    _must_be_seen(least)
+    rarest = float(listed.p_high.min())
+    if copies > _MOST_COPIES or not copies * math.log(max(rarest, SMALLEST)) > math.log(SMALLEST):
+        raise NotCertified("sums of heavy losses", "the masses of some are below what floats hold")
     left, found = np.array([copies]), NONE
     last = listed.low.size - 1
     for j in range(last + 1):
@@ -149,6 +172,7 @@ def _powers(listed: Listed, j: int, copies: int) -> HeavySums:
 
 def product(one: HeavySums, other: HeavySums, least: float) -> tuple[HeavySums, float]:
     """The sums of two kinds of heavy losses, and at least the mass of those that are left out."""
+    _must_be_seen(least)
     one, other = one.heaviest_first(), other.heaviest_first()
     after = np.append(np.cumsum(other.p_high[::-1])[::-1] * _MORE, 0.0)
     ends = np.searchsorted(-other.p_high, -least / np.maximum(one.p_high, 1e-300), side="right")

@@ -28,7 +28,7 @@ from tightrope.numerics.balls import Ball, lower_float, precision, upper_float
 from tightrope.numerics.grid.cells import UNIT, CellLaw, Floats, constant_atoms
 from tightrope.numerics.grid.graded import Borders, grades, ordered, too_many
 from tightrope.numerics.grid.grid_plan import LONGEST, MOST_POINTS, GridPlan
-from tightrope.numerics.grid.heavy_sums import MOST_SUMS, NONE, HeavySums, composed, heavy_sums, product
+from tightrope.numerics.grid.heavy_sums import MOST_SUMS, NONE, SMALLEST, HeavySums, composed, heavy_sums, product
 from tightrope.numerics.grid.listing import Listed
 from tightrope.numerics.grid.readings import NoSteps, Readings
 from tightrope.numerics.grid.total import GridSum
@@ -87,7 +87,7 @@ def heavy_grades(
     floor: float = -math.inf,
 ) -> tuple[list[HeavyGrade], Ball]:
     """The grades with sums that are not lighter than ``least``, and at least the mass of all other paths."""
-    fits = len(borders) == len(parts) and degree >= 0 and 0 < least < 1 and floor < math.inf
+    fits = len(borders) == len(parts) and degree >= 0 and SMALLEST <= least < 1 and floor < math.inf
     if not (fits and all(ordered(*border) for border in borders if border not in (None, ALL))):
         raise NotCertified("sums of heavy losses", "their plan does not fit")
     chances, sums, lights, rest = [], [], list[CellLaw | None](), Ball(0)

@@ -25,7 +25,7 @@ from tightrope.numerics.grid.cells import Atoms, CellLaw, Floats
 from tightrope.numerics.grid.graded import Borders
 from tightrope.numerics.grid.graded_search import degree_for, within
 from tightrope.numerics.grid.grid_plan import GridPlan
-from tightrope.numerics.grid.heavy_sums import MOST_COMPOSED, number_composed
+from tightrope.numerics.grid.heavy_sums import MOST_COMPOSED, SMALLEST, number_composed
 from tightrope.numerics.grid.listed import ALL, HeavyGrade, heavy_grades
 from tightrope.numerics.grid.pictures import RISING, Picture
 from tightrope.numerics.grid.plan import (
@@ -236,7 +236,7 @@ def _sketch(
     whole: Sequence[bool],
 ) -> ListedSketch:
     least = math.exp(level + _LEAST)
-    if least == 0:
+    if least < SMALLEST:
         raise NotCertified("sums of heavy losses", "masses are below what floats hold")
     known: list[Borders] = []
     for (law, copies), one, every in zip(parts, pictures, whole, strict=True):
