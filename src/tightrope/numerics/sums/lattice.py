@@ -17,12 +17,14 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import mul
 
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ComplexBall, between, precision
 from tightrope.numerics.sums.saddles import LatticeShape, Saddle, Side, saddle
 
 __all__ = ["LatticeGroup", "LatticeSum"]
 
 _MOST_WORK = 150_000  # elementary functions; beyond, the rest is bounded, not added: wider, but never long
+_PLANNED, _UNIT = 5000, 6.0  # elementary functions that a plan has counted, and units of work of each of the others
 _LEAF = 24
 _MOST_UNDECIDED = 8
 
@@ -202,6 +204,8 @@ class _Rule:
                 omitted += 2 * bound
             elif b - a < _LEAF:
                 spent += (b - a + 1) * add
+                if spent > _PLANNED:
+                    effort.spend(_UNIT * (b - a + 1) * add, "a sum over one period")
                 total += 2 * sum((at(node) for node in range(a, b + 1)), Ball(0))
             else:
                 middle = (a + b) // 2
