@@ -24,7 +24,6 @@ __all__ = ["FloatLaw", "FloatOthers", "FloatStep", "Windows", "log_cdf", "log_di
 
 _ANGLES = 12
 _FIRST_TILTS, _QUICK_DECAY, _LOOK = 6, 0.1, 2e3  # what moments cost before the first; of a decay; and a cheap look
-_LONG, _EACH = 2000, 0.03  # numbers of a sum that is counted, and units of work for each
 _MOST_PLACES = 20_000
 _DEEPEST, _DEEP_PLACES = 6.0, 240  # how far below their border DEEP steps are looked at, and where
 
@@ -51,8 +50,6 @@ def log_sum(exponents: Floats) -> Floats:
     """ln Σ e^… along the last axis."""
     import numpy as np
 
-    if exponents.size > _LONG:  # shorter ones are part of the search, which is counted as a whole
-        effort.spend(_EACH * exponents.size, "a windowed contour")
     top = np.maximum(exponents.max(axis=-1, keepdims=True), -1e300)
     with np.errstate(divide="ignore"):
         result: Floats = (top + np.log(np.exp(exponents - top).sum(axis=-1, keepdims=True)))[..., 0]

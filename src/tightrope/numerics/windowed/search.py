@@ -28,7 +28,7 @@ _PATIENCE = 2  # blurs without a plan: then the others have none either, nearly 
 _MOST_NODES = 4000
 _MOST_MICROSECONDS, _SHORT, _QUICK = 9e5, 1.5e5, 2e4
 _EXCHANGED = 1.5e4  # units of work for the moments of steps that exchange a record
-_SEARCH = 2e4  # units of work to plan with one blur
+_SEARCH, _IN_VAIN = 2e4, 2e4  # units of work to plan with one blur, and more where there is no plan
 _NOTHING = 5.0  # nats below the error: where a step is less likely than that, its moments are cut off
 _MORE = 0.1  # nats that moments may be larger than estimated
 _DOUBLINGS, _HALVINGS = 60, 5
@@ -281,6 +281,8 @@ def window_plan(
             plans: list[WindowPlan] = []
             with suppress(NotCertified, ArithmeticError, ValueError):
                 plans = _Planner(law, ends, error, blur, adding, close).plans()
+            if not plans:
+                effort.spend(_IN_VAIN, "a windowed contour")
             quickest = min(plans, key=lambda plan: plan.work, default=None)
             if quickest is not None and (found is None or quickest.work < found.work):
                 found, borders = quickest, [close]  # the others are worse with wider blurs, too
