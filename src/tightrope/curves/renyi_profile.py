@@ -97,9 +97,10 @@ class OneOrderProfile(Profile):
 
     def _proved_again(self, found: Bound, delta: Fraction, witness: Witness) -> Bound:
         """The same, or a little more: a divergence that is not known sharply may be less sharp in another proof."""
-        if not found.upper - found.lower > _SHARP * found.upper or not math.isfinite(found.upper):
+        width = found.upper - found.lower
+        if not width > _SHARP * found.upper or not math.isfinite(found.upper):
             return found
-        for slack in (0.0, 1e-12, 1e-10, 1e-8, 1e-6):
+        for slack in (width / found.upper / 4, width / found.upper, 1e-6):
             upper = found.upper * (1 + slack)
             with precision(160):
                 if self.prove(Fraction(upper), witness) <= ball(delta):
