@@ -35,6 +35,8 @@ def growths(x: Floats) -> Floats:
 
 def lifted(rate: float, rest: float, x: Floats, low: float, high: float) -> Floats:
     """About ln(1 + (e^x − 1)/q), kept between ``low`` and ``high``: a choice, in floats. ``rest`` is 1 − q."""
+    if rate == 1:
+        return np.clip(x, low, high)
     bottom, top = np.log1p(rate * np.expm1(low)), np.log1p(rate * np.expm1(high))
     given, x = x, np.clip(x, bottom - 1, top + 1)
     with np.errstate(divide="ignore"):  # e^low may be 0
