@@ -142,7 +142,7 @@ def log_delta(laws: list[Law], x: float, size: int = 2**16) -> tuple[float, floa
             with np.errstate(divide="ignore", invalid="ignore"):
                 a, b, c = np.log([brought + method(steps, x, n) for n in sizes(points)])
             seen = np.isfinite([a, b, c]).all()
-            error = 3 * abs(c - b) + abs(b - a) / 2 + CUT if seen else np.inf
+            error = 3 * abs(c - b) + abs(b - a) + CUT if seen else np.inf
             if error < best[1]:
                 best = (float(c), float(error))
             if best[1] <= RESOLVED:
