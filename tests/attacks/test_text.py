@@ -294,3 +294,18 @@ def test_calibrate_text():
     ):
         with pytest.raises(tr.TightropeError):
             tr.calibrate(text, epsilon=1, delta=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("text", "help"),
+    [
+        ("gaussian(sgma=1)", "gaussian has no parameter 'sgma'.*Did you mean 'sigma'"),
+        ("gaussian(sigma=1).poisson(0.1, rat=2)", "poisson has no parameter 'rat'.*Did you mean 'rate'"),
+        ("gaussian(sigma=1).poisson(0.1, relation=replac)", "'replac' is not a known relation.*Did you mean 'replace'"),
+        ("gaussian(sigma=1).poisson(0.1, relation=5)", "'5' is not a known relation.*add-remove, replace"),
+        ("gaussian(sigma=1).poisson(0.1, relation=", "'the end' is not a known relation"),
+    ],
+)
+def test_a_typo_in_a_parameter_is_named(text, help):
+    with pytest.raises(tr.BadText, match="(?s)" + help):
+        tr.parse(text)

@@ -56,7 +56,13 @@ LEAVES: dict[str, type[Leaf]] = {
     )
 }
 METHODS = (
-    "poisson", "without_replacement", "with_replacement", "shuffled", "shuffled_batches", "allocated", "group",
+    "poisson",
+    "without_replacement",
+    "with_replacement",
+    "shuffled",
+    "shuffled_batches",
+    "allocated",
+    "group",
     "on_grid",
 )
 
@@ -65,6 +71,7 @@ _TOKEN = re.compile(
     re.ASCII,
 )
 _MOST_DEPTH = 50
+_RELATIONS = ["add-remove", "replace"]
 _MOST_TEXT = 200_000
 
 
@@ -154,11 +161,7 @@ class _Parser:
     def name(self, known: list[str], what: str) -> tuple[str, int]:
         kind, value, position = self.tokens[self.at]
         if kind != "name" or value not in known:
-            from difflib import get_close_matches  # slow to load, and only needed to help
-
-            close = get_close_matches(value, known, 1)
-            hint = f"Did you mean {close[0]!r}?" if close else f"Known: {', '.join(sorted(known))}."
-            raise BadText(self.text, position, f"{value or 'the end'!r} is not a known {what}", hint)
+            raise BadText(self.text, position, f"{value or 'the end'!r} is not a known {what}", _hint(value, known))
         self.at += 1
         return value, position
 
@@ -176,6 +179,9 @@ class _Parser:
 
         args, named = self.arguments()
         try:
+            known = list(signature(maker).parameters)
+            for other in (other for other in named if other not in known):
+                raise BadText(self.text, position, f"{name} has no parameter {other!r}", _hint(other, known))
             signature(maker).bind(*args, **named)
         except TypeError as wrong:
             given = f"{name}{signature(maker).replace(return_annotation=Signature.empty)}"
@@ -195,7 +201,7 @@ class _Parser:
                 self.at += 2
                 if value in named:
                     raise BadText(self.text, position, f"{value!r} is given twice")
-                named[value] = self.value()
+                named[value] = self.name(_RELATIONS, "relation")[0] if value == "relation" else self.value()
             elif named:
                 raise BadText(self.text, position, "an argument without a name follows one with a name")
             else:
@@ -216,7 +222,7 @@ class _Parser:
         if kind == "name" and value in ("true", "false"):
             self.at += 1
             return value == "true"
-        if kind == "name" and value in ("replace", "add-remove"):
+        if kind == "name" and value in _RELATIONS:
             self.at += 1
             return value
         if kind == "name" and value.lower() in ("nan", "inf", "infinity"):
@@ -267,6 +273,14 @@ class _Parser:
             values[key] = self.value()
         self.take("}")
         return values
+
+
+def _hint(found: str, known: list[str]) -> str:
+    """The name that was meant, or all there are."""
+    from difflib import get_close_matches  # slow to load, and only needed to help
+
+    close = get_close_matches(found, known, 1)
+    return f"Did you mean {close[0]!r}?" if close else f"Known: {', '.join(sorted(known))}."
 
 
 _GRAMMAR = "Write mechanisms as gaussian(sigma=1).poisson(0.01) * 10000 + laplace(scale=2) * 20."
