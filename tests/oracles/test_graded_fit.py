@@ -15,6 +15,7 @@ from tightrope.numerics.grid.graded_direction import GradedDirection
 from tightrope.numerics.grid.graded_fit import GradeFit
 from tightrope.numerics.grid.graded_search import KINDS, SMOOTH, best_sketch, smooth
 from tightrope.numerics.grid.grid_plan import LONGEST
+from tightrope.numerics.grid.normal_cells import SampledNormalCells
 from tightrope.numerics.grid.normal_exchanges import ExchangedNormalCells, GluedNormalCells
 from tightrope.numerics.grid.pictures import picture
 from tightrope.numerics.grid.search import grid_units
@@ -117,6 +118,18 @@ def test_a_grade_without_sums_above_epsilon_has_a_plan():
     plan = sketch.plan(0.56, math.log(1e-12), sketch.small())
     grid = GradedDirection(tuple(parts)).grid(plan)
     assert upper_float(grid.grids[0].upper(0.56)) < 1e-30
+
+
+def test_fine_lattices_hold_the_smallest_losses():
+    """However coarsely the spike of tiny losses is pictured: below the first point all would be lost."""
+    rate = Fraction(313, 10**7)
+    parts = [(atoms(["1/3", "-1/3"], ["58/100", "415/1000"]), 24), (SampledNormalCells(real("1.51"), rate, adding=False), 12606)]
+    sketch = best_sketch(parts, [picture(*one) for one in parts], 8.2, math.log(1e-12), 50.0)
+    for length in (2**11, 2**15, 2**18):
+        for place, pictures in enumerate(sketch.pictures):
+            plan = sketch.grade_plan(place, KINDS[1], 8.2, math.log(1e-12), length)
+            many = next(i for i, one in enumerate(pictures) if one.copies > 12000)
+            assert plan.lattices[many].first * plan.lattices[many].step <= math.log1p(-rate), (place, length)
 
 
 def test_graded_grids_of_normals_and_atoms_enclose_the_truth():

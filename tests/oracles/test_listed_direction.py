@@ -20,8 +20,8 @@ from tightrope.numerics.balls import lower_float, upper_float
 from tightrope.numerics.grid.discrete_normal_cells import DiscreteNormalCells
 from tightrope.numerics.grid.discrete_normal_exchanges import ExchangedDiscreteNormalCells
 from tightrope.numerics.grid.listed import ALL, ListedPlan
+from tightrope.numerics.grid.listed_borders import listed_sketch
 from tightrope.numerics.grid.listed_direction import ListedDirection
-from tightrope.numerics.grid.listed_search import listed_sketch
 from tightrope.numerics.real import real
 
 F = Fraction

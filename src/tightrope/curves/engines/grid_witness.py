@@ -24,7 +24,8 @@ def written_plan(plan: AnyPlan) -> Witness:
     if isinstance(plan, ListedPlan):
         lists = [[written_plan(one) for one in plans] for plans in plan.plans]
         found: Witness = {"borders": borders, "degree": plan.degree, "least": plan.least, "lists": lists}
-        return found if plan.floor == -math.inf else {**found, "floor": plan.floor}
+        found |= {} if plan.floor == -math.inf else {"floor": plan.floor}
+        return {**found, "moves": list(plan.moves)} if any(plan.moves) else found
     if isinstance(plan, GradedPlan):
         return {"borders": borders, "degree": plan.degree, "grades": [written_plan(one) for one in plan.plans]}
     written: Witness = {
@@ -57,7 +58,8 @@ def read_plan(witness: Witness) -> AnyPlan:
     if "lists" in witness:
         lists = tuple(tuple(_read_grid(one) for one in plans) for plans in witness["lists"])
         degree, least, floor = int(witness["degree"]), float(witness["least"]), float(witness.get("floor", -math.inf))
-        return ListedPlan(tuple(borders), degree, least, lists, floor)
+        moves = tuple(map(Fraction, witness.get("moves", [])))
+        return ListedPlan(tuple(borders), degree, least, lists, floor, moves)
     if "grades" in witness:
         return GradedPlan(tuple(borders), int(witness["degree"]), tuple(_read_grid(one) for one in witness["grades"]))
     return _read_grid(witness)

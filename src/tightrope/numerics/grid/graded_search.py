@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tightrope.errors import NotCertified
-from tightrope.numerics.grid.cells import CellLaw, Floats
+from tightrope.numerics.grid.cells import CellLaw
 from tightrope.numerics.grid.climb import squares
 from tightrope.numerics.grid.graded import MOST_GRADES, Borders, GradedPlan, grades, multiplicity
 from tightrope.numerics.grid.grid_plan import GridPlan
@@ -196,23 +196,11 @@ def _shown(
             continue
         light = within(one, border)
         if one.copies > number:
-            core = light & (np.abs(one.losses) < _CORE * float(border[1])) & (one.losses != 0)
-            mass = float(one.masses[core].sum())
-            losses, masses = one.losses[light & ~core], one.masses[light & ~core]
-            if mass > 0:
-                middle = float((one.masses[core] * one.losses[core]).sum()) / mass
-                place = int(np.searchsorted(losses, middle))
-                losses, masses = np.insert(losses, place, middle), np.insert(masses, place, mass)
-            yield _known(one, losses, masses, one.copies - number, float(border[1]))
+            inside = one.part(light, one.copies - number, float(border[1]))
+            core = (np.abs(inside.losses) < _CORE * float(border[1])) & (inside.losses != 0)
+            yield inside.joined(core)
         if number:
-            some = ~light & (one.masses > math.exp(max(level, -600.0)) * _NOTHING)
-            yield _known(one, one.losses[some], one.masses[some], number, math.inf)
-
-
-def _known(one: Picture, losses: Floats, masses: Floats, copies: int, border: float) -> Picture:
-    """A part of a picture, and its atoms."""
-    atoms = tuple(atom for atom in one.atoms if losses.size and losses[0] <= atom[0] <= losses[-1])
-    return Picture(losses, masses, copies, atoms, border)
+            yield one.part(~light & (one.masses > math.exp(max(level, -600.0)) * _NOTHING), number)
 
 
 def _predicted(

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +66,14 @@ class HeavySums:
         mass = float(self.p_high[~some].sum()) * _MORE
         ends = (self.low[some], floor), (self.high[some], floor), (self.p_low[some], 0.0), (self.p_high[some], mass)
         return HeavySums(*(np.append(kept, one) for kept, one in ends))
+
+    def moved(self, by: Fraction) -> HeavySums:
+        """All sums larger by so much."""
+        if not by:
+            return self
+        low, high = self.low + float(by), self.high + float(by)
+        low_off, high_off = (4 * UNIT * (np.abs(end) + abs(float(by))) for end in (low, high))
+        return HeavySums(low - low_off, high + high_off, self.p_low, self.p_high)
 
     def heaviest_first(self) -> HeavySums:
         """In order of falling mass."""

@@ -30,6 +30,7 @@ from tightrope.numerics.grid.graded import Borders, grades, ordered, too_many
 from tightrope.numerics.grid.grid_plan import LONGEST, MOST_POINTS, GridPlan
 from tightrope.numerics.grid.heavy_sums import MOST_SUMS, NONE, SMALLEST, HeavySums, composed, heavy_sums, product
 from tightrope.numerics.grid.listing import Listed
+from tightrope.numerics.grid.moved import moved
 from tightrope.numerics.grid.readings import NoSteps, Readings
 from tightrope.numerics.grid.total import GridSum
 
@@ -46,13 +47,15 @@ ALL = (Fraction(0), Fraction(0))  # the borders of a law whose steps are all lis
 class ListedPlan:
     """Each law's borders (None: all of it is light; ALL: nothing is, and no step is counted as heavy), the most heavy
     steps, the least mass of their sums, and plans for the light steps of each grade that has such sums
-    (``heavy_grades``). Sums of laws that are ALL listed count as ``floor`` if they are below it, or not at all."""
+    (``heavy_grades``). Sums of laws that are ALL listed count as ``floor`` if they are below it, or not at all. The
+    losses of laws that are all light may be counted from another origin (``moved.py``): ``moves``, if any is."""
 
     borders: tuple[Borders, ...]
     degree: int
     least: float
     plans: tuple[tuple[GridPlan, ...], ...]
     floor: float = -math.inf
+    moves: tuple[Fraction, ...] = ()
 
     @property
     def tilt(self) -> Fraction:
@@ -85,17 +88,22 @@ def heavy_grades(
     degree: int,
     least: float,
     floor: float = -math.inf,
+    moves: Sequence[Fraction] = (),
 ) -> tuple[list[HeavyGrade], Ball]:
-    """The grades with sums that are not lighter than ``least``, and at least the mass of all other paths."""
+    """The grades with sums that are not lighter than ``least``, and at least the mass of all other paths. By what light
+    losses are moved down, the sums are moved up."""
     fits = len(borders) == len(parts) and degree >= 0 and SMALLEST <= least < 1 and floor < math.inf
+    origins = list(moves) or [Fraction(0)] * len(parts)
+    fits = fits and len(origins) == len(parts)
+    fits = fits and not any(by for by, border in zip(origins, borders, strict=True) if border is not None)
     if not (fits and all(ordered(*border) for border in borders if border not in (None, ALL))):
         raise NotCertified("sums of heavy losses", "their plan does not fit")
     chances, sums, lights, rest = [], [], list[CellLaw | None](), Ball(0)
     every = NONE
-    for (law, copies), border in zip(parts, borders, strict=True):
+    for (law, copies), border, by in zip(parts, borders, origins, strict=True):
         if border is None:
             sums.append([NONE])
-            lights.append(law)
+            lights.append(moved(law, by))
             continue
         low, high = (math.inf, -math.inf) if border == ALL else (float(border[0]), float(border[1]))
         known = law.parted(low, high, _TINY if border == ALL else least / copies)
@@ -116,7 +124,8 @@ def heavy_grades(
         with precision(100):
             rest += Ball(lost) + copies * Ball(known.rest)
             chances.append((Ball(float(known.p_high.sum()) * _MORE) + Ball(known.rest), copies))
-    every = every.above(floor)
+    away = sum((by * copies for by, (_, copies) in zip(origins, parts, strict=True)), Fraction(0))
+    every = every.above(floor).moved(away)
     listed: list[HeavyGrade] = []
     counted = [border if border != ALL else None for border in borders]
     for number, grade in enumerate(grades([len(one) - 1 for one in sums], counted, degree)):
@@ -173,7 +182,7 @@ class ListedSum:
         short = len(grids) <= _MOST_PLANS and sum(one.length for one in grids) <= _LENGTHS
         if not (short and plan.points <= MOST_POINTS):
             raise NotCertified("sums of heavy losses", "their plan does not fit")
-        every, self._rest = listed or heavy_grades(parts, plan.borders, plan.degree, plan.least, plan.floor)
+        every, self._rest = listed or heavy_grades(parts, plan.borders, plan.degree, plan.least, plan.floor, plan.moves)
         self._infinite = _infinite(parts, plan.borders)
         if len(plan.plans) != len(every):
             raise NotCertified("sums of heavy losses", "their plan does not fit")

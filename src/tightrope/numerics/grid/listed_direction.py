@@ -14,8 +14,9 @@ from tightrope.numerics.grid.graded import GradedPlan
 from tightrope.numerics.grid.graded_direction import GradedDirection
 from tightrope.numerics.grid.grid_plan import GridPlan
 from tightrope.numerics.grid.listed import ListedPlan, ListedSum
+from tightrope.numerics.grid.listed_borders import FEW_HEAVY, MANY_HEAVY, listed_sketch
 from tightrope.numerics.grid.listed_fit import ListedFit
-from tightrope.numerics.grid.listed_search import FEW_HEAVY, MANY_HEAVY, ListedSketch, listed_sketch
+from tightrope.numerics.grid.listed_search import ListedSketch
 from tightrope.numerics.grid.search import ENOUGH, GOAL, Located, falling_root, log_float
 
 __all__ = ["ListedDirection"]

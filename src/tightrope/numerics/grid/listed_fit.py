@@ -142,6 +142,8 @@ class ListedFit:
         sketch, plans = self._sketch, [list[GridPlan]() for _ in self._sketch.grades]
         for one in self._found:
             plans[one.grade].append(one.plan)
-        plan = ListedPlan(sketch.borders, sketch.degree, sketch.least, tuple(map(tuple, plans)), sketch.floor)
+        plan = ListedPlan(
+            sketch.borders, sketch.degree, sketch.least, tuple(map(tuple, plans)), sketch.floor, sketch.moves
+        )
         known = {(one.grade, one.plan): one.readings for one in self._found}
         return plan, ListedSum(self._parts, plan, known, (sketch.grades, sketch.rest))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tightrope.numerics.balls import precision
 from tightrope.numerics.grid.cells import CellLaw, Floats
@@ -17,7 +18,7 @@ __all__ = ["RISING", "Picture", "picture"]
 RISING = np.geomspace(1e-3, 1e7, 201)  # tilts
 _COARSE = 600
 _GROUP = 6  # cells of small losses that are one
-_WIDER = 1.05  # the ratio of neighbouring edges
+_WIDER = 0.05  # of a loss: more than from the mean of a cell to its ends
 _HIGHEST = 450.0
 
 
@@ -27,16 +28,40 @@ class Picture:
 
     losses: Floats
     masses: Floats
+    floors: Floats  # where each cell begins
+    ends: Floats
     copies: int
     atoms: tuple[tuple[float, float], ...] = ()  # their losses and masses, too
     border: float = math.inf  # no loss is above it
 
     @property
     def top(self) -> float:
-        """About the largest loss: a coarse cell reaches further up than its mean."""
-        last = float(self.losses[-1])
-        alone = self.border == math.inf and any(loss == last for loss, _ in self.atoms)
-        return last if alone else min(max(last * _WIDER, last), self.border)
+        """About the largest loss."""
+        return min(float(self.ends[-1]), self.border)
+
+    def part(self, some: NDArray[np.bool_], copies: int, border: float = math.inf) -> Picture:
+        """Some of its cells, and all atoms between them."""
+        losses = self.losses[some]
+        atoms = tuple(atom for atom in self.atoms if losses.size and losses[0] <= atom[0] <= losses[-1])
+        return Picture(losses, self.masses[some], self.floors[some], self.ends[some], copies, atoms, border)
+
+    def joined(self, core: NDArray[np.bool_]) -> Picture:
+        """The same with some neighbouring cells as one."""
+        mass = float(self.masses[core].sum())
+        if not mass > 0:
+            return self.part(~core, self.copies, self.border)
+        middle = float((self.masses[core] * self.losses[core]).sum()) / mass
+        left = self.losses[~core]
+        at = int(np.searchsorted(left, middle))
+        return Picture(
+            np.insert(left, at, middle),
+            np.insert(self.masses[~core], at, mass),
+            np.insert(self.floors[~core], at, self.floors[core].min()),
+            np.insert(self.ends[~core], at, self.ends[core].max()),
+            self.copies,
+            self.atoms,
+            self.border,
+        )
 
     def thinned(self, small: float) -> Picture:
         """The same with fewer cells of losses below ``small``."""
@@ -52,7 +77,9 @@ class Picture:
         losses = np.asarray(np.bincount(group, self.masses * self.losses) / whole)
         alone = np.bincount(group) == 1
         losses[alone] = self.losses[np.searchsorted(group, np.flatnonzero(alone))]
-        return Picture(losses, masses, self.copies, self.atoms, self.border)
+        firsts = np.searchsorted(group, np.arange(masses.size))
+        floors, ends = np.minimum.reduceat(self.floors, firsts), np.maximum.reduceat(self.ends, firsts)
+        return Picture(losses, masses, floors, ends, self.copies, self.atoms, self.border)
 
     def log_moments(self, tilts: Floats, low: float = -math.inf, cap: float = math.inf) -> Floats:
         """ln E[e^{tL}] for every tilt, losses beyond the two ends taken as there."""
@@ -92,8 +119,11 @@ def picture(law: CellLaw, copies: int) -> Picture:
     atoms = law.atoms()
     with precision(80):
         known = tuple((float(atom.loss.ball().mid()), float(atom.mass.ball().mid())) for atom in atoms)
-    losses = np.concatenate([losses, [loss for loss, _ in known]])
-    masses = np.concatenate([p[some], [mass for _, mass in known]])
+    wider = _WIDER * np.abs(losses)
+    floors = np.clip(np.append(-math.inf, edges)[some], losses - wider, losses)
+    ends = np.clip(np.append(edges, math.inf)[some], losses, losses + wider)
+    losses, floors, ends = (np.append(one, [loss for loss, _ in known]) for one in (losses, floors, ends))
+    masses = np.append(p[some], [mass for _, mass in known])
     order = np.argsort(losses, kind="stable")
     border = law.high if isinstance(law, Piece) and law.inside else math.inf
-    return Picture(losses[order], masses[order], copies, known, border)
+    return Picture(losses[order], masses[order], floors[order], ends[order], copies, known, border)

@@ -224,8 +224,9 @@ def low_for(one: Picture, tilt: float, cap: float) -> float:
         weights = np.log(one.masses) + tilt * np.minimum(one.losses, cap)
     share = np.cumsum(np.exp(weights - weights.max()))
     place = int(np.searchsorted(share, share[-1] * _LEFT / one.copies))
-    least = float(one.losses[0])
-    return float(one.losses[place - 1]) if place > 0 else least - 0.1 * abs(least)  # a coarse cell reaches further down
+    alone = one.floors[place] == one.ends[place]
+    floor = float(one.floors[place if alone else max(place - 1, 0)])  # what counts of a cell is its upper end
+    return floor if place else floor - 0.1 * abs(floor)
 
 
 def _step(least: float, pictures: Sequence[Picture], tilt: float) -> Fraction:

@@ -198,7 +198,7 @@ class GridSum:
             size = abs(own) * Ball(float(sizes[first])) + less * Ball(float(others[first]))
             error = size * Ball(SUMMED + 2 * plan.length * UNIT)
         if self.size < plan.length:  # the sums that were cut add up to at most 1 before they are turned back
-            error += (-ball(plan.tilt * self.step) * self.size).exp()
+            error += (-ball(plan.tilt * self.step) * max(self.size, first)).exp()
         return (ball(plan.tilt) * x).exp() * (value + error * _UNSURE)
 
     def noise(self, offset: float) -> Ball:

@@ -252,7 +252,7 @@ class GluedNormalTransform(Transform):
         """The same in floats."""
         import numpy as np
 
-        size = float(self.log_floats([t])[0])
+        size = float(recall.log_floats(self, [t])[0])
         result: Floats = np.minimum(np.log(self._atom_float + self.smooth_decay_floats(t, y)) - size, 0.0)
         return result
 

@@ -73,13 +73,13 @@ def _corner(mu: Ball, q: Ball, t: Fraction, y: Fraction, angle: Ball) -> Ball:
         return density / mu * size * pieces
 
 
-def _float_corner(mu: float, q: float, t: float, y: Floats, theta: float) -> Floats:
-    """About the same."""
+def _float_corners(mu: float, q: float, t: float, y: Floats, theta: Floats) -> Floats:
+    """About the same on angles × y; the angles are a column."""
     import numpy as np
 
-    u = 4 * q * (1 - q) * math.sin(theta / 2) ** 2
-    bend = -math.log1p(-u) / u * q * (1 - q) / 2 if u > 1e-290 else q / 2
-    slope = min(math.atan2(q * math.sin(theta), 1 - q + q * math.cos(theta)) / theta, q)
+    u = 4 * q * (1 - q) * np.sin(theta / 2) ** 2
+    bend = np.where(u > 1e-290, -np.log1p(-u) / np.maximum(u, 1e-290) * q * (1 - q) / 2, q / 2)
+    slope = np.minimum(np.arctan2(q * np.sin(theta), 1 - q + q * np.cos(theta)) / theta, q)
     x = y * slope * theta
     near = np.minimum(x, 0.05)
     small = x < 0.05
@@ -88,8 +88,8 @@ def _float_corner(mu: float, q: float, t: float, y: Floats, theta: float) -> Flo
     third = np.where(small, near**3 / 3 * (1 - 0.75 * near), 2 - decay * (x * x + 2 * x + 2))
     most = np.where(x >= 1.5, third / x**2, 0.1701)
     pieces = (1 - slope) * second + (2 * t + 1) * bend * third / x**3 * theta**3 + 2 * bend * theta**2 / slope * most
-    size = -t * math.log1p(-u) / 2 - mu * mu / 8
-    result: Floats = pieces * (math.exp(min(size, 600.0)) / (mu * math.sqrt(2 * math.pi)))
+    size = -t * np.log1p(-u) / 2 - mu * mu / 8
+    result: Floats = pieces * (np.exp(np.minimum(size, 600.0)) / (mu * math.sqrt(2 * math.pi)))
     return result
 
 
@@ -115,8 +115,8 @@ def _logs(mu: float, q: float, t: float, y: Floats, thetas: Floats) -> Floats:
     top = float(np.maximum(up, down).max())
     falls = np.exp(-y[None, :, None] * np.arctan2(imag, 1 + real)[:, None, :])
     paths = top + np.log((falls * (np.exp(up - top) + np.exp(down - top))[:, None, :]).sum(axis=2) + 1e-300)
-    corners = np.array([_float_corner(mu, q, t, y, float(theta)) for theta in thetas])
-    result: Floats = np.logaddexp(paths, np.log(np.maximum(corners, 1e-300))) + angles**2 / (2 * mu * mu)
+    corners = np.maximum(_float_corners(mu, q, t, y, angles), 1e-300)
+    result: Floats = np.logaddexp(paths, np.log(corners)) + angles**2 / (2 * mu * mu)
     return result
 
 

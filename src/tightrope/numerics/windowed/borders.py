@@ -45,7 +45,7 @@ class Borders:
         close: bool = False,
     ) -> None:
         self.first, self.last = ends
-        self.others, self.adding, self.close = law.others, adding, close
+        self.law, self.others, self.adding, self.close = law, law.others, adding, close
         self.error = log_error - math.log(len(law.samplers))
         self.steps, self.ends, self.centres = [], [], []
         copies = sum(k for _, _, k in law.samplers)

@@ -12,11 +12,13 @@ from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.contour.tilts import log_factor
 from tightrope.numerics.transforms.sampled_rule import short
-from tightrope.numerics.windowed.borders import REACH, Borders, Low
+from tightrope.numerics.windowed.borders import REACH, Low
 from tightrope.numerics.windowed.bounds import Split
-from tightrope.numerics.windowed.floats import FloatLaw, Windows, log_difference
+from tightrope.numerics.windowed.floats import FloatLaw, Windows
 from tightrope.numerics.windowed.outcomes import loss_at
+from tightrope.numerics.windowed.periods import MOST_NODES, Periods
 from tightrope.numerics.windowed.plan import Piece, WindowPlan
+from tightrope.numerics.windowed.work import proof_work
 
 if TYPE_CHECKING:
     from tightrope.numerics.transforms.transform import Floats
@@ -25,18 +27,13 @@ __all__ = ["window_plan"]
 
 _BLURS = (0.07, 0.14, 0.28, 0.56)
 _PATIENCE = 2  # blurs without a plan: then the others have none either, nearly always
-_MOST_NODES = 4000
 _MOST_MICROSECONDS, _SHORT, _QUICK = 9e5, 1.5e5, 2e4
-_EXCHANGED = 1.5e4  # units of work for the moments of steps that exchange a record
 _SEARCH, _IN_VAIN = 2e4, 2e4  # units of work to plan with one blur, and more where there is no plan
 _NOTHING = 5.0  # nats below the error: where a step is less likely than that, its moments are cut off
-_MORE = 0.1  # nats that moments may be larger than estimated
-_DOUBLINGS, _HALVINGS = 60, 5
-_ROOM = 1.01  # so much longer than needed is a period that leaves nothing below it: the root may move
 _FLATTER, _FINER = (1.0, 0.9, 0.63, 0.4, 0.125), 12  # shares of the saddle; tilts between two of the first grid
 
 
-class _Planner(Borders):
+class _Planner(Periods):
     """Plans for one blur."""
 
     def plans(self) -> list[WindowPlan]:
@@ -48,20 +45,6 @@ class _Planner(Borders):
             rows = zip(highs, low.borders, self.steps, strict=True)
             found += self._plans([(max(high, edge + 2 * step.blur), v) for (high, v), edge, step in rows], low)
         return found
-
-    def _log_moments(self, windows: list[Windows], t: Floats) -> tuple[Floats, Floats]:
-        """ln F(t), and of the same with the paths of LOW steps only."""
-        import numpy as np
-
-        bottom, top, growth = (np.zeros(len(t)) for _ in range(3))
-        with np.errstate(all="ignore"):
-            for step, window in zip(self.steps, windows, strict=True):
-                middle, low = step.log_moments(window, self.power(t))
-                bottom, top = bottom + step.copies * low, top + step.copies * np.logaddexp(middle, low)
-                apart = middle - low
-                growth = growth + step.copies * np.where(apart > 600, apart, np.log1p(np.exp(apart)))
-            logs, rest = top if windows[0].alone else log_difference(bottom, growth), self.others.log_moments(t)
-            return logs + rest, top + rest
 
     def _saddle(self, tilts: Floats, logs: Floats) -> int:
         """Which tilt is nearest to the saddle of the integrand."""
@@ -79,13 +62,13 @@ class _Planner(Borders):
             for i, step in enumerate(self.steps)
         ]
         tilts = self.tilts(0.01, 300 - 4 * self.error, 56)
-        logs, wholes = self._log_moments(windows, tilts)
+        logs, wholes = self.log_moments(windows, tilts)
         saddle = self._saddle(tilts, logs)
         # far out moments outgrow all tilts within a tenth of t: a second look between the neighbours
         finer = np.geomspace(tilts[max(saddle - 1, 0)], tilts[min(saddle + 1, len(tilts) - 1)], _FINER + 2)[1:-1]
         order = np.argsort(np.concatenate((tilts, finer)), kind="stable")
         tilts = np.concatenate((tilts, finer))[order]
-        more = self._log_moments(windows, finer)
+        more = self.log_moments(windows, finer)
         logs, wholes = (np.concatenate(pair)[order] for pair in ((logs, more[0]), (wholes, more[1])))
         deep = self._deep_tilt(windows, tilts, wholes) if self.steps[0].exchanged else None
         if deep is None and self.close:
@@ -93,17 +76,17 @@ class _Planner(Borders):
         saddle, found = self._saddle(tilts, logs), []
         for i in dict.fromkeys(int(np.abs(tilts - share * tilts[saddle]).argmin()) for share in _FLATTER):
             t = float(tilts[i])
-            reached = self._reach(windows, t)
-            if reached is None or i + 1 == len(tilts):
+            reached = self.reach(windows, tilts[i:], logs[i:]) if i + 1 < len(tilts) else None
+            if reached is None:
                 continue
             pieces = tuple(self._piece(k, highs[k], low, t, float(wholes[i]), one) for k, one in enumerate(reached[1]))
-            above, period = self._above(pieces, tilts[i:], logs[i:])
-            period, below = self._period(windows, t, period)
+            above, period = self.above(pieces, tilts[i:], logs[i:])
+            period, below = self.period(windows, t, period)
             if not math.isfinite(period):
                 continue
             eta = short(2 * math.pi / period)
             count = math.ceil(reached[0] / float(eta)) + 1
-            if count > _MOST_NODES:
+            if count > MOST_NODES:
                 continue
             scale = float(logs[i]) - t * self.first
             bits = (scale - math.log(t * (t + 1)) + math.log(float(eta)) - self.error) / math.log(2) + 8
@@ -118,87 +101,8 @@ class _Planner(Borders):
                 all_low=Fraction(1) if low is None else short(low.tilt),
                 deep_tilt=None if deep is None else short(deep),
             )
-            found.append(replace(plan, work=self._work(plan)))
+            found.append(replace(plan, work=proof_work(self.law, plan)))
         return found
-
-    def _above(self, pieces: tuple[Piece, ...], tilts: Floats, logs: Floats) -> tuple[float, float]:
-        """The tilt at which aliases from above are bounded, and the period that makes them negligible; the first tilt
-        is that of the nodes. The moments ``logs`` are cut off where outcomes are unlikely; pieces may end later."""
-        import numpy as np
-
-        ends = [(float(piece.split.low_cut), float(piece.split.cut)) for piece in pieces]
-        lows = [None if piece.split.low is None else float(piece.split.low) for piece in pieces]
-        rows = zip(self.steps, lows, pieces, ends, strict=True)
-        windows = [Windows(step, low, float(piece.split.high), ends=end) for step, low, piece, end in rows]
-        t, rest, seen = tilts[0], tilts[1:], logs[1:]
-        for attempt in range(2):
-            chernoff = log_factor(rest) + seen - rest * self.first - self.error
-            periods = np.where(np.isfinite(chernoff), chernoff / (rest - t), math.inf)
-            j = int(periods.argmin())
-            if attempt:
-                break
-            more = self._log_moments(windows, tilts[[0, j + 1]])[0]
-            if not more[0] <= logs[0] + _MORE:
-                return float(rest[j]), math.inf
-            if more[1] <= seen[j] + _MORE:
-                break
-            seen = self._log_moments(windows, rest)[0]
-        return float(rest[j]), float(periods[j])
-
-    def _reach(self, windows: list[Windows], t: float) -> tuple[float, list[tuple[Fraction, Fraction]]] | None:
-        """The y from which on the nodes are negligible, and the angles that show it; None if there is none."""
-        import numpy as np
-
-        power = float(self.power(np.array([t]))[0])
-        falls = [step.falls(window, power) for step, window in zip(self.steps, windows, strict=True)]
-        moment = float(self.others.log_moments(np.array([t]))[0])
-
-        def tail(y: float) -> tuple[float, list[tuple[Fraction, Fraction]]]:
-            total, bottom, growth, angles = 0.0, 0.0, 0.0, []
-            for step, fall in zip(self.steps, falls, strict=True):
-                middle, low, angle, low_angle = fall(y)
-                total += step.copies * float(np.logaddexp(middle, low))
-                bottom += step.copies * low
-                growth += step.copies * (middle - low if middle - low > 600 else math.log1p(math.exp(middle - low)))
-                angles.append((angle, low_angle))
-            if not windows[0].alone:
-                total = float(log_difference(np.array([bottom]), np.array([growth]))[0])
-            total += moment + self.others.log_decay(t, y) - self.error - t * self.first
-            return total + math.log(math.atan(t / y) / (math.pi * t)), angles
-
-        low, high = 0.0, self.unit
-        for _ in range(_DOUBLINGS):
-            if tail(high)[0] < 0:
-                break
-            low, high = high, high * 2
-        else:
-            return None
-        for _ in range(_HALVINGS):
-            y = math.sqrt(low * high) if low else high / 2
-            low, high = (low, y) if tail(y)[0] < 0 else (y, high)
-        return high * 1.02, tail(high)[1]
-
-    def _period(self, windows: list[Windows], t: float, above: float) -> tuple[float, float | None]:
-        """A period whose aliases are negligible, and the v for those from below, where one is needed."""
-        import numpy as np
-
-        smallest = sum(step.copies * step.least for step in self.steps)
-        largest = sum(step.copies * float(step.losses[-1]) for step in self.steps)
-        if self.adding:
-            smallest, largest = -largest, -1.001 * smallest
-        period = max(min(above, largest + self.others.largest - self.first), 1e-3 / self.unit)
-        # beyond the least loss nothing is left but what is known
-        known = math.inf if self.others.some else self.last - smallest
-        known *= _ROOM
-        if period >= known:
-            return period, None
-        v = 1 + self.tilts(0.05, 300.0, 32)
-        logs = log_factor(v - 1) + self._log_moments(windows, -v)[0] + v * self.last - self.error
-        periods = np.where(np.isfinite(logs), logs / (v + t), math.inf)
-        i = int(periods.argmin())
-        if periods[i] > 0.9 * known:
-            return known, None
-        return max(period, float(periods[i])), float(v[i])
 
     def _piece(
         self,
@@ -247,18 +151,6 @@ class _Planner(Borders):
         bounds = np.where(np.isfinite(bounds), bounds + shares, math.inf)
         i = int(bounds.argmin())
         return float(tilts[i]) if bounds[i] < self.error or not self.close else None
-
-    def _work(self, plan: WindowPlan) -> float:
-        """About how many microseconds the proof takes: nodes for the windows, the bulk, and the turns of w^{iy}."""
-        total = 20.0 * plan.count + self.others.cost(float(plan.t), float(plan.eta), plan.count, plan.bits)
-        for step, piece in zip(self.steps, plan.pieces, strict=True):
-            loss = loss_at(step.mu, step.rate, float(piece.split.cut), step.exchanged)
-            turns = float(plan.eta) * plan.count * (loss - math.log1p(-step.rate))  # losses far below 0 need few nodes
-            number = 240 + (100 if plan.has_low else 0) + 0.9 * turns
-            if step.exchanged:
-                total += _EXCHANGED * (2 if plan.has_low else 1)
-            total += number * (40 + 1.2 * math.sqrt(plan.count) + 0.1 * plan.count)
-        return total
 
 
 def _near(x: float) -> Fraction:

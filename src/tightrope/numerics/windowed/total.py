@@ -11,10 +11,11 @@ from tightrope.numerics.contour.floats import searching
 from tightrope.numerics.windowed.floats import FloatLaw
 from tightrope.numerics.windowed.integral import WindowProof
 from tightrope.numerics.windowed.parts import WindowLaw
-from tightrope.numerics.windowed.plan import WindowPlan
+from tightrope.numerics.windowed.plan import WindowPlan, check_plan
 from tightrope.numerics.windowed.saddle import saddle_call, saddle_root
 from tightrope.numerics.windowed.search import window_plan
 from tightrope.numerics.windowed.start import near_call, near_reverse_call, near_root
+from tightrope.numerics.windowed.work import proof_work
 
 __all__ = ["WindowedSum"]
 
@@ -166,7 +167,9 @@ class WindowedSum:
         if proof is None:
             while len(self._proofs) >= _KEPT:
                 self._proofs.pop(next(iter(self._proofs)), None)
-            effort.spend(plan.work + _LEAST, "a windowed contour")
+            check_plan(plan, len(self._floats[adding].samplers), self._exchanged, self._adds(adding))
+            work = plan.work or proof_work(self._floats[adding], plan)  # one that was read does not say
+            effort.spend(work + _LEAST, "a windowed contour")
             with effort.paid():
                 proof = WindowProof(self._laws[adding], plan, self._adds(adding))
                 self._proofs[plan, adding] = proof
