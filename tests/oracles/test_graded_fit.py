@@ -123,7 +123,8 @@ def test_a_grade_without_sums_above_epsilon_has_a_plan():
 def test_fine_lattices_hold_the_smallest_losses():
     """However coarsely the spike of tiny losses is pictured: below the first point all would be lost."""
     rate = Fraction(313, 10**7)
-    parts = [(atoms(["1/3", "-1/3"], ["58/100", "415/1000"]), 24), (SampledNormalCells(real("1.51"), rate, adding=False), 12606)]
+    rare = SampledNormalCells(real("1.51"), rate, adding=False)
+    parts = [(atoms(["1/3", "-1/3"], ["58/100", "415/1000"]), 24), (rare, 12606)]
     sketch = best_sketch(parts, [picture(*one) for one in parts], 8.2, math.log(1e-12), 50.0)
     for length in (2**11, 2**15, 2**18):
         for place, pictures in enumerate(sketch.pictures):

@@ -16,7 +16,7 @@ from tightrope.numerics.grid.lattice_laws import Lattice
 from tightrope.numerics.grid.normal_cells import SampledNormalCells
 from tightrope.numerics.grid.normal_exchanges import GluedNormalCells
 from tightrope.numerics.grid.pictures import picture
-from tightrope.numerics.grid.plan import grid_plan
+from tightrope.numerics.grid.plan import grid_plan, low_for
 from tightrope.numerics.grid.search import SMALL, GridDirection, OnOneGrid
 from tightrope.numerics.real import real
 
@@ -180,3 +180,14 @@ def test_plans_are_counted():
         assert 5e5 < effort.left() < 1e6
     with effort.allowed(10.0), pytest.raises(NotCertified, match="work"):
         grid_plan(pictures, 1.0, -10.0, 1024)
+
+
+@pytest.mark.parametrize("tilt", [1.0, 20.0, 124.0, 3000.0])
+@pytest.mark.parametrize("law", [atoms(["0.326", "-0.326"], ["58/100", "41/100"]), normal("0.3")])
+def test_losses_that_are_raised_hardly_matter(law, tilt):
+    """A lattice begins so low that whatever lies below it may be raised to its beginning."""
+    one = picture(law, 24)
+    low = low_for(one, tilt, 9.0)
+    whole, raised = (24 * float(one.log_moments(np.array([tilt]), at)[0]) for at in (-math.inf, low))
+    assert raised - whole < 1e-7
+    assert tilt < 100 or low > one.floors[0] / 2

@@ -31,7 +31,12 @@ __all__ = ["Climb", "growth", "growths", "squares", "strayed"]
 
 def growth(tilt: Fraction, reach: Fraction) -> Ball:
     """At least ln E[e^{aX}] for a split loss of this range."""
-    return ball((tilt * tilt + max(tilt, Fraction(0))) * reach * reach / 8)
+    return _grown(tilt, reach * reach)
+
+
+def _grown(tilt: Fraction, squared: Fraction) -> Ball:
+    """The same for several, with this sum of the squares of their ranges."""
+    return ball(tilt) * (ball(tilt) + (1 if tilt > 0 else 0)) * ball(squared / 8) if squared else Ball(0)
 
 
 def _reaches(stream: Stream, step: Fraction) -> list[tuple[Rung, Fraction, int]]:
@@ -45,23 +50,27 @@ def _reaches(stream: Stream, step: Fraction) -> list[tuple[Rung, Fraction, int]]
 
 def squares(stream: Stream, step: Fraction) -> Fraction:
     """The sum of the squares of the ranges of all losses that are split on the way up."""
-    return sum((left * reach * reach for _, reach, left in _reaches(stream, step)), Fraction(0))
+    found, wide, left = 0, 1, stream.steps
+    for rung in stream.rungs:
+        wide, left = wide << 2 * rung.doublings, left // rung.power
+        found += left * wide
+    return step * step * found
 
 
 def growths(stream: Stream, step: Fraction, tilt: Fraction) -> Ball:
     """At least what splitting on the way up adds to ln E[e^{aL}] of all steps."""
-    return sum((left * growth(tilt, reach) for _, reach, left in _reaches(stream, step)), Ball(0))
+    return _grown(tilt, squares(stream, step))
 
 
 def strayed(stream: Stream, step: Fraction, tilt: Fraction, length: int, moment: Callable[[Fraction], Ball]) -> Ball:
     """At least how much of the tilted measure has a sum outside the window of a rung; ``moment``: at least ln E[e^{aL}]
     of one step, relative to that at the tilt."""
-    found, steps = Ball(0), 1
-    for place, (rung, reach, left) in enumerate(_reaches(stream, step)):
-        steps *= rung.power
+    found, steps, below = Ball(0), 1, Fraction(0)  # below: squares of the ranges that one sum has split so far
+    for rung, reach, left in _reaches(stream, step):
+        steps, below = steps * rung.power, below * rung.power
         finer = reach / 2**rung.doublings
-        below = Stream(stream.rungs[:place], rung.power)
-        up, down = (steps * moment(a) + growths(below, step, a) for a in (rung.above, rung.below))
+        up, down = (steps * moment(a) + _grown(a, below) for a in (rung.above, rung.below))
+        below += reach * reach
         up -= ball((rung.above - tilt) * finer * (rung.start + length))
         down += ball((tilt - rung.below) * finer * rung.start)
         found += left * (up.exp().min(Ball(1)) + down.exp().min(Ball(1)))

@@ -72,7 +72,8 @@ def grid_plan(
     rising = np.sum(
         [one.copies * one.log_moments(RISING, cap=cap) for one, cap in zip(pictures, caps, strict=True)], axis=0
     )
-    best = float(RISING[int(np.argmin(rising - RISING * epsilon))])
+    tried = max(int(np.searchsorted(RISING, STEEP / max(caps))), 1)
+    best = float(RISING[int(np.argmin((rising - RISING * epsilon)[:tried]))])
     lows = [low_for(one, best, cap) for one, cap in zip(pictures, caps, strict=True)]
     shown = list(zip(pictures, lows, caps, strict=True))
     clipped = [one.copies * one.log_moments(TILTS, low, cap) for one, low, cap in shown]
@@ -96,7 +97,7 @@ def grid_plan(
     top = max(chosen.top, epsilon + 1e-3 * abs(epsilon))
     place = int(np.searchsorted(TILTS, chosen.tilt))
     left = max(height[place], 0.0)
-    return laid_out(shown, clipped, replace(chosen, bottom=bottom, top=top), length, split, climb, left, steep)
+    return laid_out(shown, clipped, replace(chosen, bottom=bottom, top=top), length, split, climb, left)
 
 
 def laid_out(
@@ -107,7 +108,6 @@ def laid_out(
     split: bool,
     climb: bool,
     height: float,
-    steep: float,
 ) -> GridPlan:
     """Lattices for the laws, each between two losses, such that this window holds their sums; ``moments`` are those of
     all steps of each, ``height`` is ln of what a sum of 1 stands for."""
@@ -120,6 +120,7 @@ def laid_out(
         climbs = []
         if climb:
             place = int(np.searchsorted(TILTS, window.tilt))
+            steep = STEEP / max(cap, -low, _STEPS * float(step))  # its own: others may have larger losses
             reach_of = partial(_reach, some / one.copies, place, height + math.log(one.copies), steep)
             climbs = climbing(one.copies, step, length, cap - low, reach_of)
         streams.append(tuple(climbs) or (Stream((), one.copies),))
@@ -219,14 +220,14 @@ def high_for(one: Picture, level: float) -> float:
 
 
 def low_for(one: Picture, tilt: float, cap: float) -> float:
-    """Below which a loss no longer matters."""
+    """Below which a loss no longer matters, even if it is raised to there."""
+    floor = float(one.floors[0])
     with np.errstate(divide="ignore"):
         weights = np.log(one.masses) + tilt * np.minimum(one.losses, cap)
-    share = np.cumsum(np.exp(weights - weights.max()))
-    place = int(np.searchsorted(share, share[-1] * _LEFT / one.copies))
-    alone = one.floors[place] == one.ends[place]
-    floor = float(one.floors[place if alone else max(place - 1, 0)])  # what counts of a cell is its upper end
-    return floor if place else floor - 0.1 * abs(floor)
+        top = float(weights.max())
+        least = top + math.log(float(np.exp(weights - top).sum()) * _LEFT / one.copies)
+        raised = (least - np.log(np.cumsum(one.masses)[:-1])) / tilt
+    return float(np.max(np.minimum(one.floors[1:], raised), initial=floor - 0.1 * abs(floor)))
 
 
 def _step(least: float, pictures: Sequence[Picture], tilt: float) -> Fraction:

@@ -37,6 +37,7 @@ class Side:
     infinite: Ball
     under_q: Ball
     missing: Ball  # ln of 1 and what exact splits have more, after tilting: Σ k·ln(1 + η)
+    misplaced: Ball  # the same, each law's times the step of its lattice, by which it is elsewhere
 
 
 class _Step:
@@ -50,9 +51,15 @@ class _Step:
         if not self.total > _LEAST:
             raise NotCertified("a grid of losses", "nothing of a law is on it")
         self._tilt = tilt
+        self._moments: dict[Fraction, Ball] = {}
 
     def moment(self, tilt: Fraction) -> Ball:
-        """At least ln E[e^{aL}], relative to that at the tilt."""
+        """At least ln E[e^{aL}], relative to that at the tilt; rungs share theirs."""
+        if tilt not in self._moments:
+            self._moments[tilt] = self._moment(tilt)
+        return self._moments[tilt]
+
+    def _moment(self, tilt: Fraction) -> Ball:
         turned = exponentials(np.asarray(self.points * float(tilt)))
         # 1200u: tilts and exponents up to 600 are rounded.
         bound = float((self.law.masses * turned).sum()) * (1 + (self.size + 1300) * UNIT + _TILTED)
@@ -76,7 +83,7 @@ def side(laws: Sequence[LatticeLaw], copies: Sequence[int], plan: GridPlan, up: 
     """Tilted, rounded up or down, with ln S and the bounds of what is outside the windows."""
     sign, numbers = 1 if up else -1, list[Floats]()
     with precision(100):
-        scale = offset = finite = extra = finite_q = extra_q = none_p = none_q = missing = Ball(0)
+        scale = offset = finite = extra = finite_q = extra_q = none_p = none_q = missing = misplaced = Ball(0)
         moments, away = [Ball(0), Ball(0)], Ball(0)
         lowest = highest = 0
         for law, count, lattice, climbs in zip(laws, copies, plan.lattices, plan.climbs(copies), strict=True):
@@ -92,7 +99,8 @@ def side(laws: Sequence[LatticeLaw], copies: Sequence[int], plan: GridPlan, up: 
             for i, tilt in enumerate((plan.above, plan.below)):
                 split = sum((growths(stream, lattice.step, tilt) for stream in climbs), Ball(0))
                 moments[i] += count * one.moment(tilt) + split
-            missing += count * one.missing()
+            more = count * one.missing()
+            missing, misplaced = missing + more, misplaced + more * ball(lattice.step)
             offset += count * Ball(law.offset)
             mass = Ball(_total(law.masses) * (1 + sign * _rounded(one.size)))
             finite += count * mass.log()
@@ -115,7 +123,7 @@ def side(laws: Sequence[LatticeLaw], copies: Sequence[int], plan: GridPlan, up: 
         infinite = finite.exp() * extra.expm1() if up or not whole else -none_p.expm1()
         under_q = -none_q.expm1() if up or whole else finite_q.exp() * extra_q.expm1()
         under_q = under_q if under_q.is_finite() else Ball(1)  # all of a law is above its points
-        return Side(numbers, scale, outside[0], outside[1], away, offset, infinite, under_q, missing)
+        return Side(numbers, scale, outside[0], outside[1], away, offset, infinite, under_q, missing, misplaced)
 
 
 def _total(numbers: Floats) -> float:

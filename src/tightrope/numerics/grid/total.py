@@ -167,12 +167,10 @@ class GridSum:
         above = (-tilt * ball(h * (self.plan.start + last))).exp()
         outside = (side.outside_below * highest if first == 0 else Ball(0)) + (above if last < end else Ball(0))
         outside += side.strayed * highest
-        missing = side.missing.expm1() * highest if exact else Ball(0)
-        if kernel is None:
-            outside += missing
-        else:  # a step that rounding has moved by one point changes the kernel by as much (``splitting.py``)
-            longest = ball(4 * max(lattice.step for lattice in self.plan.lattices))
-            most += longest * missing * side.missing.exp() * lowest.exp()
+        if exact and kernel is None:
+            outside += side.missing.expm1() * highest
+        elif exact:  # a step that rounding has moved by one point changes the kernel by as much (``splitting.py``)
+            most += 4 * side.misplaced * (2 * side.missing).exp() * highest * lowest.exp()
         return side.scale.exp() * ((-lowest).exp() * most + (noise + outside) * Ball(largest))
 
     def _mean(self, epsilon: float, first: int, last: int, kernel: Kernel, moved: float) -> Ball:
