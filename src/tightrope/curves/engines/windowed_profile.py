@@ -23,6 +23,7 @@ from tightrope.curves.profile import Profile, Witness, within_unit
 from tightrope.curves.sampled.exchanged import PoissonReplace
 from tightrope.curves.sampled.poisson import PoissonRemove
 from tightrope.errors import NotCertified
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ball, precision, sharp
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.contour.integral import ContourSum
@@ -40,6 +41,7 @@ _DEAR_ALONE = 1e5  # microseconds of a proof that is in vain if the other direct
 _DEAR, _ROUGHLY = 3e5, math.log(1e-2)  # microseconds of a proof that is worth a rough one; and how rough
 _RARE = 3.0  # below this, a contour integral of the whole loss would be slow
 _FEW = 5  # points that are asked alone
+_UNSURE = 4.0  # nats by which a saddle may be off
 _ASIDE, _LEAST = 4, 1e-3  # how far δ may be from where floats see it, as a factor; where ε may be 0, of the largest
 
 
@@ -128,7 +130,7 @@ class WindowedProfile(Profile):
             self._beside(x * (1 - min(_CLOSE, 1 / slope)), goal, plan)  # before a dear proof, if it must fail
         if plan.work > _DEAR:
             x = self._located(x, goal, slope)
-            plan = self.steps.plan(x, goal, slope, root=True)
+            plan = self.steps.plan(x, goal, slope, root=True, before=plan)
         for _ in range(_ATTEMPTS):  # far out, the first x is rough
             start, x = x, self._polished(x, goal, plan, slope)
             if _close(x, start, slope):
@@ -136,10 +138,12 @@ class WindowedProfile(Profile):
                 found = self._enclosed(x, delta, witness)
                 if found is not None:
                     return found, witness
-            if x < _SINKING * start and self._may_be_zero(goal):
+            if x == start:
+                break  # the same again would be no better
+            if x < _SINKING * start and self._may_be_zero(goal, x):
                 with suppress(NotCertified):  # δ may never be that large
                     return self._at_zero(delta, goal)
-            plan = self.steps.plan(x, goal, slope, root=True)
+            plan = self.steps.plan(x, goal, slope, root=True, before=plan)
         raise NotCertified("the exact profile", f"no windowed contour proved an ε near {x:.6g}")
 
     def _located(self, x: float, goal: float, slope: float) -> float:
@@ -224,7 +228,8 @@ class WindowedProfile(Profile):
     def _drowned(self, x: float, goal: float, plan: WindowPlan) -> float | None:
         """By how many nats at least the call at x is below ``goal``, where that is all that a plan shows; else None."""
         with precision(plan.bits + 64):
-            value = self.steps.call(Ball(x), plan)
+            with effort.proving():  # one proof serves all places that follow
+                value = self.steps.call(Ball(x), plan)
             if value.lower() > 0 or not value.upper() > 0:
                 return None
             excess = goal - float(value.upper().log())
@@ -235,12 +240,12 @@ class WindowedProfile(Profile):
             middle = self.steps.call(Ball(x), plan).mid()
             return float(middle.log()) if middle > 0 else -math.inf
 
-    def _may_be_zero(self, goal: float) -> bool:
-        """Whether δ(0) may be e^goal or less, as far as floats see it."""
-        try:
-            return self.steps.estimate(0.0)[0] < goal + 1
-        except NotCertified:
-            return True
+    def _may_be_zero(self, goal: float, x: float) -> bool:
+        """Whether δ(0) may be e^goal or less, as far as floats see it there; beside other parts, far below x."""
+        for place, nats in ((0.0, 1.0), (_LEAST * x, _UNSURE)):
+            with suppress(NotCertified):
+                return self.steps.estimate(place)[0] < goal + nats
+        return True
 
     def _at_zero(self, delta: Fraction, goal: float) -> tuple[Bound, Witness]:
         witness = self._beside(0.0, goal, self.steps.plan_to(0.0, 0.0, goal + 2 * _ROUGHLY))

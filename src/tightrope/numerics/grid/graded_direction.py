@@ -25,6 +25,7 @@ from tightrope.numerics.grid.search import (
 __all__ = ["GradedDirection"]
 
 _SKETCHES, _NEARLY = 2, 0.3  # by how much of ε it may move for the borders
+_AGAIN, _NATS = 2, 0.5  # if ln δ is off by more, grids are made again
 _FURTHER = 1e-3  # of ε: where else δ is looked at
 
 
@@ -69,9 +70,20 @@ class GradedDirection(GridDirection):
                 slope = self._slope(small, at)
                 if moved <= _NEARLY:
                     break
-            return self._rooted(self._finer(sketch, small, at, goal, GOAL * slope), at, goal)
+            found = self._rooted(self._finer(sketch, small, at, goal, GOAL * slope), at, goal)
         except NotCertified:
             return None
+        for _ in range(_AGAIN):
+            away = abs(log_float(self.grid(found.plan).upper(at)) - goal)
+            if 1 - found.share <= ENOUGH or away < _NATS:
+                break
+            at = found.upper  # small grids were far off, and fine ones were made for another ε
+            with suppress(NotCertified):
+                sketch = best_sketch(self.parts, self.pictures(), at, goal, self._slope(found.plan, at))
+                small = sketch.plan(at, goal, sketch.small())
+                finer = self._finer(sketch, small, at, goal, GOAL * self._slope(small, at))
+                found = max(found, self._rooted(finer, at, goal), key=lambda one: one.share)
+        return found
 
     def _finer(self, sketch: Sketch, small: GradedPlan, at: float, level: float, wanted: float) -> GradedPlan:
         """Grids that bring the gap of δ to about what is wanted, or as near as the work allowed does."""
