@@ -7,10 +7,10 @@ import pytest
 
 import tightrope as tr
 from tightrope.accounting.facts import fact
-from tightrope.curves.engines.contour_profile import transforms
 from tightrope.curves.engines.flat_profile import flat_profile
 from tightrope.curves.engines.grid_profile import grid_profile
 from tightrope.curves.engines.smoothed_profile import smoothed_profile
+from tightrope.curves.engines.transformed import transforms
 from tightrope.curves.loss import Loss
 from tightrope.curves.sampled.draws import cut_draws
 from tightrope.errors import NotCertified

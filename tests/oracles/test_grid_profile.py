@@ -58,12 +58,29 @@ def test_both_directions_are_proved():
         assert abs(other - value) <= value * Fraction(1, 10**6).numerator / 10**6
 
 
+def test_the_lesser_direction_may_be_bounded_by_chernoff():
+    """Any tilt will do for a proof; one that bounds it by what the worse direction costs is found at once."""
+    profile, at = profile_of(MIXED), Fraction(1, 20)
+    witness = profile.find(at)
+    fine = profile.prove(at, {**witness, "direction": 1, "other": {}, **witness["other"]})
+    for t in (Fraction(1, 8), Fraction(3), Fraction(40)):
+        bounded = profile.prove(at, {**witness, "other": {"t": t}})
+        assert upper_float(bounded) >= lower_float(fine)
+    with pytest.raises(NotCertified):
+        profile.prove(at, {**witness, "other": {"t": Fraction(0)}})
+    with pytest.raises(NotCertified):
+        replace(profile, sums=(lambda: None,) * 2).prove(at, {**witness, "other": {"t": Fraction(3)}})
+    coarse = profile.directions[1].planned(0.1, fine=False)
+    assert profile._other(1, 0.1, Ball(0.5), coarse).keys() == {"t"}
+    assert "t" not in profile._other(1, 0.1, Ball(1e-300), coarse)
+
+
 def test_beyond_the_largest_loss_a_direction_costs_nothing():
     profile = profile_of(MIXED)
     witness = profile.find(Fraction(1))
     assert witness["other"] == {}
     assert 0 < lower_float(profile.prove(Fraction(1), witness)) < upper_float(profile.prove(Fraction(1), witness)) < 1
-    adding = GridProfile((profile.directions[1],), (profile.tops[1],), ZERO, real(Fraction(1)))
+    adding = GridProfile((profile.directions[1],), (profile.tops[1],), ZERO, real(Fraction(1)), (lambda: None,))
     above = Fraction(TOP) + Fraction(1, 10**6)
     assert adding.find(above) == {"direction": 0, "other": {}}
     assert adding.prove(above, adding.find(above)) == 0
@@ -134,13 +151,15 @@ def test_a_guess_is_not_a_proof(guess, word):
             return replace(super().located(goal, longest, graded), lower=guess, upper=guess)
 
     whole = profile_of(MIXED)
-    profile = GridProfile((Misled(whole.directions[0].parts),), whole.tops[:1], ZERO, real(Fraction(1)))
+    directions = (Misled(whole.directions[0].parts),)
+    profile = GridProfile(directions, whole.tops[:1], ZERO, real(Fraction(1)), (lambda: None,))
     with pytest.raises(NotCertified, match=word):
         profile.epsilon(Fraction("1e-4"))
 
 
 def leaky(leak, laws):
-    return GridProfile((GridDirection(tuple(laws)),), (UNBOUNDED,), real(Fraction(leak)), real(Fraction(1)))
+    directions = (GridDirection(tuple(laws)),)
+    return GridProfile(directions, (UNBOUNDED,), real(Fraction(leak)), real(Fraction(1)), (lambda: None,))
 
 
 def test_leaks():

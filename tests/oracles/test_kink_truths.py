@@ -12,7 +12,7 @@ import pytest
 
 import tightrope as tr
 from tightrope.accounting.facts import fact
-from tightrope.curves.engines.contour_profile import transforms
+from tightrope.curves.engines.transformed import transforms
 from tightrope.curves.loss import Loss
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort

@@ -13,6 +13,8 @@ from test_grid_plans import random_plan, random_product
 
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import lower_float, upper_float
+from tightrope.numerics.grid.grid_plan import GridPlan
+from tightrope.numerics.grid.lattice_laws import Lattice
 from tightrope.numerics.grid.listed import ALL, ListedPlan, ListedSum, heavy_grades
 from tightrope.numerics.grid.listed_direction import ListedDirection
 from tightrope.numerics.grid.readings import NoSteps, Readings
@@ -102,6 +104,15 @@ def test_readings_say_as_much_as_the_grid():
             inside = plan.step * plan.start + plan.step < F(float(at))
             assert not inside or min(high, 1) <= most * (1 + 1e-6) + 1e-280, (seed, at, high, most)
     assert compared >= 30
+
+
+def test_above_all_points_nothing_is_read():
+    """No noise of a convolution counts where no sum can be."""
+    parts = [(atoms(["1/2", "-1/2"], ["6/10", "36/100"]), 3)]
+    plan = GridPlan((Lattice(F(1, 64), -40, 40),), F(1), -120, 256, F(2), F(1, 2))
+    readings = Readings(GridSum(parts, plan))
+    assert readings.upper(np.array([1.49, 1.9, 3.0]))[0] > 0
+    assert np.array_equal(readings.upper(np.array([1.9, 3.0])), [0.0, 0.0])
 
 
 def test_no_steps_at_all():

@@ -9,8 +9,9 @@ import tightrope as tr
 from tightrope.accounting.facts import fact
 from tightrope.curves.engines.atom_terms import AtomTerms
 from tightrope.curves.engines.atoms_profile import AtomsProfile
-from tightrope.curves.engines.side_ways import Chernoff, Contour, contour_sum
+from tightrope.curves.engines.side_ways import Chernoff, Contour
 from tightrope.curves.engines.smooth_side import SmoothSide
+from tightrope.curves.engines.transformed import contour_sum
 from tightrope.curves.loss import Loss
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, precision

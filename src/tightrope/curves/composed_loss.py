@@ -14,9 +14,10 @@ from functools import cache, partial
 from tightrope.curves.concentrated import joint_failure
 from tightrope.curves.engines.atoms_profile import atoms_profile
 from tightrope.curves.engines.blurred_profile import blurred_profile
-from tightrope.curves.engines.contour_profile import contour_profile, transforms
+from tightrope.curves.engines.contour_profile import contour_profile
 from tightrope.curves.engines.grid_profile import few, grid_profile
 from tightrope.curves.engines.smoothed_profile import has_few_values, scattered_profile
+from tightrope.curves.engines.transformed import transforms
 from tightrope.curves.engines.windowed_profile import rare, windowed_profile
 from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss, Parts, merged

@@ -8,9 +8,9 @@ from dataclasses import replace
 from fractions import Fraction
 
 from tightrope.curves.composed_loss import loss_has_profile
-from tightrope.curves.engines.contour_profile import transforms
 from tightrope.curves.engines.even_direction import blurred_direction, contour_direction, grid_direction
 from tightrope.curves.engines.grid_profile import grid_profile
+from tightrope.curves.engines.transformed import transforms
 from tightrope.curves.engines.windowed_profile import rare, windowed_directions
 from tightrope.curves.loss import Loss
 from tightrope.curves.profile import within_unit

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
-from tightrope.curves.engines.contour_profile import transforms
 from tightrope.curves.engines.enclosed_root import ends_near
 from tightrope.curves.engines.lesser_direction import bounded_by, chernoff_bound
+from tightrope.curves.engines.transformed import transforms
 from tightrope.curves.loss import Loss
 from tightrope.curves.profile import Profile, Witness, within_unit
 from tightrope.curves.shared_proofs import shared_deltas, shared_epsilons

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from typing import TypeVar
 
 from tightrope.curves.engines.contour_chart import ProfileChart
@@ -22,8 +22,8 @@ from tightrope.curves.engines.lesser_direction import (
     tilt_to_the_leak,
     told_apart,
 )
-from tightrope.curves.loss import Loss, Parts, merged
-from tightrope.curves.pair import Pair
+from tightrope.curves.engines.transformed import total_variation, transforms
+from tightrope.curves.loss import Loss, merged
 from tightrope.curves.profile import Profile, Witness, within_unit
 from tightrope.errors import NotCertified, TightropeError
 from tightrope.numerics.balls import Ball, ball, precision, sharp
@@ -32,7 +32,6 @@ from tightrope.numerics.contour.deep import deep_call, deep_root
 from tightrope.numerics.contour.integral import ContourSum, Plan, Unseen
 from tightrope.numerics.exact import near
 from tightrope.numerics.real import Real, largest
-from tightrope.numerics.transforms.transform import Transform
 
 _RELATIVE = 1e-12
 _FEW = 4  # points that are asked one after the other
@@ -280,21 +279,3 @@ def contour_profile(loss: Loss, deep: bool = True) -> ContourProfile | None:
         sums.append(ContourSum(known))
     sizes = [Real(None, partial(total_variation, merged(parts))) for parts in loss.directions]
     return ContourProfile(tuple(sums), largest(sizes), deep)
-
-
-def transforms(parts: Parts) -> list[tuple[Transform, int]] | None:
-    """The transform of every pair, with its number of copies; None when one has none."""
-    found = [(_transform(pair), n) for pair, n in merged(parts)]
-    known = [(transform, n) for transform, n in found if transform is not None]
-    return known if len(known) == len(found) else None
-
-
-@lru_cache(maxsize=512)
-def _transform(pair: Pair) -> Transform | None:
-    """One object for a pair in all compositions, which remembers what it was asked."""
-    return pair.transform()
-
-
-def total_variation(parts: Parts) -> Ball:
-    """An upper bound on that of the product."""
-    return sum((pair.call(Ball(0)) * n for pair, n in parts), Ball(0))

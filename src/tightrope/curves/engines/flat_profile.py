@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from tightrope.curves.engines.contour_profile import ContourProfile, total_variation, transforms
+from tightrope.curves.engines.contour_profile import ContourProfile
 from tightrope.curves.engines.smoothed_profile import RELATIVE, SmoothedProfile, smoothed_profile
+from tightrope.curves.engines.transformed import total_variation, transforms
 from tightrope.curves.loss import Loss, merged
 from tightrope.errors import NotCertified
 from tightrope.numerics.contour.flat import FlatSum

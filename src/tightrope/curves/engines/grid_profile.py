@@ -6,15 +6,16 @@ The last resort between closed forms and Rényi: it needs no transform, only how
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 
 from tightrope.curves.concentrated import joint_failure
-from tightrope.curves.engines.contour_profile import total_variation
 from tightrope.curves.engines.grid_witness import read_plan, written_plan
+from tightrope.curves.engines.lesser_direction import bounded_by, chernoff_bound
+from tightrope.curves.engines.transformed import contour_sum, total_variation
 from tightrope.curves.loss import Loss, merged
 from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.pair import Pair
@@ -25,6 +26,7 @@ from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ball, lower_float, precision, sharp, upper_float
 from tightrope.numerics.bound import Bound
+from tightrope.numerics.contour.integral import ContourSum
 from tightrope.numerics.exact import near
 from tightrope.numerics.grid.any_grid import AnyPlan
 from tightrope.numerics.grid.listed_direction import ListedDirection
@@ -49,6 +51,7 @@ class GridProfile(Profile):
     tops: tuple[Real, ...]
     leak: Real
     distance: Real  # an upper bound on δ(0): total variations add at most
+    sums: tuple[Callable[[], ContourSum | None], ...]  # of transforms, where all are known
     may_be_wide = True
 
     def find(self, epsilon: Fraction) -> Witness:
@@ -79,11 +82,18 @@ class GridProfile(Profile):
             with effort.owing():  # a small one; what was found would be lost without it
                 other = direction.planned(x, fine=False)
                 bounded = direction.grid(other).upper(x) <= level
-            if not bounded:
-                with suppress(NotCertified):  # then the coarse one is all there is
-                    other = direction.bounding(x, level)
-            witness["other"] = written_plan(other)
+            witness["other"] = written_plan(other) if bounded else self._other(i, x, level, other)
         return witness
+
+    def _other(self, number: int, x: float, level: Ball, coarse: AnyPlan) -> Witness:
+        """What proves δ in the lesser direction to be at most ``level``, or else the least that is known of it."""
+        whole = self.sums[number]() if level > 0 else None
+        t = None if whole is None else bounded_by(whole, x, log_float(level))
+        if t is not None:
+            return {"t": t}
+        with suppress(NotCertified):  # then the coarse one is all there is
+            coarse = self.directions[number].bounding(x, level)
+        return written_plan(coarse)
 
     def _beyond(self, direction: int, epsilon: Fraction) -> bool:
         """Whether no loss of this direction is as large as ε."""
@@ -113,6 +123,11 @@ class GridProfile(Profile):
             return Ball(0)
         if not witness:  # no grid was needed where the witness was found
             return Ball(0).union(Ball(1))
+        if "t" in witness:
+            whole = self.sums[direction]()
+            if whole is None:
+                raise NotCertified("the lesser direction", "Chernoff's bound is not known")
+            return chernoff_bound(whole, epsilon, Fraction(witness["t"]))
         if not {"step", "grades", "lists"} & set(witness):
             raise NotCertified("a grid of losses", f"no grid is known for direction {direction}")
         with effort.owing():  # a grid that is made would be lost without it
@@ -217,7 +232,7 @@ def _smooth(pair: Pair) -> bool:
 
 def grid_profile(loss: Loss) -> GridProfile | None:
     """For losses whose parts all give cells, and few enough of them; None for others."""
-    directions, tops, leaks, sizes = [], [], [], []
+    directions, tops, leaks, sizes, sums = [], [], [], [], []
     for parts in loss.directions:
         found = [(pair.cells(), copies) for pair, copies in merged(parts)]
         known = tuple((law, copies) for law, copies in found if law is not None)
@@ -227,4 +242,5 @@ def grid_profile(loss: Loss) -> GridProfile | None:
         tops.append(total([(pair.largest(), copies) for pair, copies in parts]))
         leaks.append(joint_failure([(pair.infinite(), copies) for pair, copies in parts]))
         sizes.append(Real(None, partial(total_variation, merged(parts))))
-    return GridProfile(tuple(directions), tuple(tops), largest(leaks), largest(sizes))
+        sums.append(cache(partial(contour_sum, parts)))
+    return GridProfile(tuple(directions), tuple(tops), largest(leaks), largest(sizes), tuple(sums))

@@ -14,7 +14,8 @@ from typing import Protocol
 
 from tightrope.curves.engines import contour_profile, grid_profile, grid_witness, windowed_profile, windowed_witness
 from tightrope.curves.engines.lesser_direction import bounded_by
-from tightrope.curves.loss import Loss, Parts
+from tightrope.curves.engines.transformed import contour_sum
+from tightrope.curves.loss import Loss
 from tightrope.curves.pair import Call
 from tightrope.curves.profile import Witness
 from tightrope.errors import NotCertified
@@ -197,12 +198,3 @@ def side_ways(loss: Loss, number: int) -> Iterator[SideWay]:
         yield window
     if not grid_profile.few(loss):
         yield from gridded
-
-
-def contour_sum(parts: Parts) -> ContourSum | None:
-    """The sum of the losses, where all transforms are known."""
-    try:
-        known = contour_profile.transforms(parts)
-    except NotCertified:  # a part is out of the reach of its transform
-        return None
-    return None if known is None else ContourSum(known)

@@ -9,9 +9,9 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tightrope.curves.engines.contour_profile import transforms
 from tightrope.curves.engines.enclosed_root import ends_near
 from tightrope.curves.engines.lesser_direction import bounded_by, chernoff_bound
+from tightrope.curves.engines.transformed import transforms
 from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss
 from tightrope.curves.pair import Pair

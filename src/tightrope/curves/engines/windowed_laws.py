@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tightrope.curves.engines.contour_profile import transforms
+from tightrope.curves.engines.transformed import transforms
 from tightrope.curves.loss import Parts, merged
 from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.sampled.exchanged import PoissonReplace

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
-from tightrope.curves.engines.contour_profile import total_variation, transforms
 from tightrope.curves.engines.lesser_direction import bounded_by, chernoff_bound
+from tightrope.curves.engines.transformed import total_variation, transforms
 from tightrope.curves.engines.windowed_direction import WindowedDirection
 from tightrope.curves.engines.windowed_laws import window_law
+from tightrope.curves.engines.windowed_secants import CLOSE, close, polished
 from tightrope.curves.engines.windowed_stretches import WindowedStretches
 from tightrope.curves.engines.windowed_witness import read_plan, written_plan
 from tightrope.curves.finite_pair import FinitePair
@@ -23,7 +24,6 @@ from tightrope.curves.profile import Profile, Witness, within_unit
 from tightrope.curves.sampled.exchanged import PoissonReplace
 from tightrope.curves.sampled.poisson import PoissonRemove
 from tightrope.errors import NotCertified
-from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ball, precision, sharp
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.contour.integral import ContourSum
@@ -33,10 +33,8 @@ from tightrope.numerics.windowed.plan import WindowPlan
 from tightrope.numerics.windowed.total import WindowedSum
 
 _STEPS = tuple(10.0**k for k in range(-13, -3))
-_SECANTS, _HALVINGS = 4, 12
 _SINKING = 0.95  # a root that falls like this may be 0
-_ATTEMPTS, _CLOSE = 5, 2e-3
-_CLOSE_CALL, _FARTHEST = 0.3, 30.0  # nats that a root may be off to be close; and that a step may go
+_ATTEMPTS = 5
 _DEAR_ALONE = 1e5  # microseconds of a proof that is in vain if the other direction has none
 _DEAR, _ROUGHLY = 3e5, math.log(1e-2)  # microseconds of a proof that is worth a rough one; and how rough
 _RARE = 3.0  # below this, a contour integral of the whole loss would be slow
@@ -127,13 +125,13 @@ class WindowedProfile(Profile):
             return self._at_zero(delta, goal)
         plan = self.steps.plan(x, goal, slope, root=True)
         if plan.work > _DEAR_ALONE and not self.steps.alone:
-            self._beside(x * (1 - min(_CLOSE, 1 / slope)), goal, plan)  # before a dear proof, if it must fail
+            self._beside(x * (1 - min(CLOSE, 1 / slope)), goal, plan)  # before a dear proof, if it must fail
         if plan.work > _DEAR:
-            x = self._located(x, goal, slope)
+            x, slope = self._located(x, goal, slope)
             plan = self.steps.plan(x, goal, slope, root=True, before=plan)
         for _ in range(_ATTEMPTS):  # far out, the first x is rough
-            start, x = x, self._polished(x, goal, plan, slope)
-            if _close(x, start, slope):
+            start, (x, slope) = x, polished(self.steps, x, goal, plan, slope)
+            if close(x, start, slope):
                 witness = self._beside(x, goal, plan)
                 found = self._enclosed(x, delta, witness)
                 if found is not None:
@@ -146,13 +144,14 @@ class WindowedProfile(Profile):
             plan = self.steps.plan(x, goal, slope, root=True, before=plan)
         raise NotCertified("the exact profile", f"no windowed contour proved an ε near {x:.6g}")
 
-    def _located(self, x: float, goal: float, slope: float) -> float:
-        """A better x, where a fine plan is dear: by rough ones."""
+    def _located(self, x: float, goal: float, slope: float) -> tuple[float, float]:
+        """A better x and its slope, where a fine plan is dear: by rough ones."""
         for _ in range(_ATTEMPTS):
-            start, x = x, self._polished(x, goal, self.steps.plan_to(x, x, goal + _ROUGHLY), slope)
-            if _close(x, start, slope):
+            rough = self.steps.plan_to(x, x, goal + _ROUGHLY)
+            start, (x, slope) = x, polished(self.steps, x, goal, rough, slope)
+            if close(x, start, slope):
                 break
-        return x
+        return x, slope
 
     def _enclosed(self, x: float, delta: Fraction, witness: Witness) -> Bound | None:
         """Both ends near x, each proved where it is."""
@@ -198,48 +197,6 @@ class WindowedProfile(Profile):
         """About ε, in floats."""
         return self.steps.root(self._finite(math.log(delta.numerator) - math.log(delta.denominator)))[0]
 
-    def _polished(self, x: float, goal: float, plan: WindowPlan, slope: float) -> float:
-        """The root improved on proved values, by secants, and by halvings where these do not help. ``slope`` is about
-        that of −ln call against ln x."""
-        at, before, most = x, x * (1 + min(1e-4, 1e-2 / slope)), min(0.1, _FARTHEST / slope)
-        excess = self._drowned(x, goal, plan)
-        if excess is not None:  # much further out than δ, where the estimate was poor
-            return x * (1 - min(excess / slope, most))
-        gap, last = (self._log_call(place, plan) - goal for place in (at, before))
-        sides = {gap > 0: at, last > 0: before}
-        secants, halvings = _SECANTS, _HALVINGS
-        while secants and halvings and abs(gap) >= 1e-14:
-            fall = (gap - last) / (at - before) if at != before else 0.0
-            following = at - gap / fall if -math.inf < fall < 0 else math.nan
-            if len(sides) == 2 and not (sides[True] < following < sides[False] and abs(gap) < abs(last) / 2):
-                following, halvings = (sides[True] + sides[False]) / 2, halvings - 1
-            elif math.isnan(following):
-                break
-            else:
-                secants -= 1
-            nearer = min(max(following, x / (1 + most)), x * (1 + most))
-            at, before, last = nearer, at, gap
-            gap = self._log_call(at, plan) - goal
-            sides[gap > 0] = at
-            if nearer != following and len(sides) < 2:
-                break
-        return at
-
-    def _drowned(self, x: float, goal: float, plan: WindowPlan) -> float | None:
-        """By how many nats at least the call at x is below ``goal``, where that is all that a plan shows; else None."""
-        with precision(plan.bits + 64):
-            with effort.proving():  # one proof serves all places that follow
-                value = self.steps.call(Ball(x), plan)
-            if value.lower() > 0 or not value.upper() > 0:
-                return None
-            excess = goal - float(value.upper().log())
-        return excess if excess > _CLOSE_CALL else None
-
-    def _log_call(self, x: float, plan: WindowPlan) -> float:
-        with precision(plan.bits + 64):
-            middle = self.steps.call(Ball(x), plan).mid()
-            return float(middle.log()) if middle > 0 else -math.inf
-
     def _may_be_zero(self, goal: float, x: float) -> bool:
         """Whether δ(0) may be e^goal or less, as far as floats see it there; beside other parts, far below x."""
         for place, nats in ((0.0, 1.0), (_LEAST * x, _UNSURE)):
@@ -252,10 +209,6 @@ class WindowedProfile(Profile):
         if not self.meets(Fraction(0), delta, witness):
             raise NotCertified("the exact profile", "ε is too close to 0 to be told from it")
         return Bound(0.0, 0.0), witness
-
-
-def _close(x: float, start: float, slope: float) -> bool:
-    return abs(x / start - 1) < min(_CLOSE, _CLOSE_CALL / slope)
 
 
 def windowed_profile(loss: Loss) -> WindowedProfile | None:

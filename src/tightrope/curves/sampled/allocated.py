@@ -17,8 +17,8 @@ from statistics import NormalDist
 
 import numpy as np
 
-from tightrope.curves.engines.contour_profile import _transform
 from tightrope.curves.engines.mirrored_profile import MirroredProfile, Side
+from tightrope.curves.engines.transformed import transform_of
 from tightrope.curves.loss import Loss, Parts, merged
 from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.pair import Call, Pair
@@ -127,7 +127,7 @@ class AllocatedPair(Pair):
         return AllocatedPair(self.base, self.steps, self.name, not self.adding)
 
     def _added(self) -> AllocatedTransform:
-        found = _transform(self if self.adding else self.reversed())
+        found = transform_of(self if self.adding else self.reversed())
         assert isinstance(found, AllocatedTransform)
         return found
 
@@ -185,7 +185,7 @@ def allocated_profile(loss: Loss) -> MirroredProfile:
             raise NotCertified("a mirrored contour", "some part may cost everything")
         mirrored = any(isinstance(pair, AllocatedPair) and not pair.adding for pair, _ in known)
         transforms = [
-            (_reverse(pair, n, merged(other)) if mirrored else _known(_transform(pair)), n) for pair, n in known
+            (_reverse(pair, n, merged(other)) if mirrored else _known(transform_of(pair)), n) for pair, n in known
         ]
         total = sides[0].total if sides and sides[0].total.parts == transforms else MirroredSum(transforms)
         sides.append(Side(total, mirrored, partial(_moment, known)))
@@ -202,10 +202,10 @@ def _known(transform: Transform | None) -> Transform:
 def _reverse(pair: Pair, copies: int, others: Parts) -> Transform:
     """The transform of (Q, P) from the pair (P, Q). A pair that dominates in both directions does so reversed, too."""
     if isinstance(pair, AllocatedPair):
-        return _known(_transform(pair.reversed()))
+        return _known(transform_of(pair.reversed()))
     if isinstance(pair, PoissonRemove) and isinstance(pair.base, NormalPair):
         return _known(pair.base.sampled_transform(pair.rate, adding=True))
-    return _known(_transform(pair) if isinstance(pair, NormalPair) or (pair, copies) in others else None)
+    return _known(transform_of(pair) if isinstance(pair, NormalPair) or (pair, copies) in others else None)
 
 
 def _moment(parts: Parts, order: int) -> Ball:
@@ -235,7 +235,7 @@ def loss_of_allocation(c: Loss, steps: int) -> Loss | None:
     square = base.mu_squared
     remove = AllocatedPair(base, steps, square if square.rational is None else square.rational, False)
     try:
-        _transform(remove.reversed())
+        transform_of(remove.reversed())
     except NotCertified:
         return None
     return Loss(((remove, 1),), ((remove.reversed(), 1),))

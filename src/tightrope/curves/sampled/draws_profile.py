@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TypeVar
 
-from tightrope.curves.engines.contour_profile import transforms
 from tightrope.curves.engines.flat_profile import flat_profile
 from tightrope.curves.engines.grid_profile import grid_profile
 from tightrope.curves.engines.smoothed_profile import SmoothedProfile
+from tightrope.curves.engines.transformed import transforms
 from tightrope.curves.loss import Loss
 from tightrope.curves.pair import Pair
 from tightrope.curves.profile import Profile, Witness

@@ -171,10 +171,14 @@ def _line(transform: Transform, copies: int, plan: BlurPlan, indices: Integers) 
             error = (error + terms.error).upper()
         return FloatNodes(values, error, above(values, error, floor))
     cost = NODE * number + transform.node_cost(copies) * (number if transform.sparse else plan.count)
-    effort.spend(cost / 1000, _WHAT)
+    if not effort.affords(cost / 1000):
+        raise NotCertified(_WHAT, "the work allowed to one question is spent")
+    before = effort.left()
     line = transform.few_nodes(plan.t, plan.eta, indices, floor, plan.count)
     if line is None:
         raise NotCertified(_WHAT, "a part has no nodes in doubles")
+    if effort.left() == before:  # else they have counted what was evaluated, which may be far less
+        effort.spend(cost / 1000, _WHAT)
     return line
 
 

@@ -79,10 +79,11 @@ class Readings:
             self._wrapped = upper_float(grid.noise(self._offsets[1]) + wrapped) + _TINY
             self._near_above = upper_float((greater.scale - lowest - cut).exp())
             self._near_below, self._strayed = upper_float(greater.outside_below), upper_float(greater.strayed) + _TINY
+            top = None if greater.highest is None else ball(grid.step * greater.highest) + Ball(self._offsets[0])
+            self._highest = math.inf if top is None else upper_float(top)
             self._unseen = upper_float(greater.missing.expm1())
             self._moved = (self._offsets[0] - self._offsets[1]) * _MORE
-            self._kernel_unseen = 4 * max(float(one.step) for one in plan.lattices)
-            self._kernel_unseen *= self._unseen * (1 + self._unseen) * _MORE + _TINY
+            self._kernel_unseen = upper_float(4 * greater.misplaced * (2 * greater.missing).exp()) + _TINY
         sizes = all(map(math.isfinite, (*self._sizes, *self._offsets)))
         if not (sizes and all(abs(scale) < _LARGEST for scale in self._scales)):
             raise NotCertified("a grid of losses", "it left the range of floats")
@@ -97,7 +98,8 @@ class Readings:
         lead = self._led(0, x)
         missing = (self._missing + np.where(low, self._below, 0.0)) * lead
         missing += self._above[0] * np.minimum(self._above[1], lead * self._turned)  # they are above x − offset, too
-        return np.asarray((self._infinite[0] + call + missing) * _MORE)
+        missing = np.where(x > self._highest, 0.0, call + missing)  # no sum is there
+        return np.asarray((self._infinite[0] + missing) * _MORE)
 
     @np.errstate(over="ignore")
     def lower(self, x: Floats) -> Floats:

@@ -38,6 +38,7 @@ class Side:
     under_q: Ball
     missing: Ball  # ln of 1 and what exact splits have more, after tilting: Σ k·ln(1 + η)
     misplaced: Ball  # the same, each law's times the step of its lattice, by which it is elsewhere
+    highest: int | None  # no sum on points is further up; None where splitting moves sums, too
 
 
 class _Step:
@@ -115,7 +116,8 @@ def side(laws: Sequence[LatticeLaw], copies: Sequence[int], plan: GridPlan, up: 
             (moments[0] - ball((plan.above - plan.tilt) * plan.step * (plan.start + plan.length))).exp().min(Ball(1)),
             (moments[1] + ball((plan.tilt - plan.below) * plan.step * plan.start)).exp().min(Ball(1)),
         ]
-        if not plan.streams:  # else splitting moves sums, too
+        top = None if plan.streams else highest
+        if top is not None:
             outside[0] = Ball(0) if highest < plan.start + plan.length else outside[0]
             outside[1] = Ball(0) if lowest >= plan.start else outside[1]
         # Some step above the points: Π(m + infinite)^k − Πm^k if that is certain loss, else P and Q of this event, of
@@ -123,7 +125,7 @@ def side(laws: Sequence[LatticeLaw], copies: Sequence[int], plan: GridPlan, up: 
         infinite = finite.exp() * extra.expm1() if up or not whole else -none_p.expm1()
         under_q = -none_q.expm1() if up or whole else finite_q.exp() * extra_q.expm1()
         under_q = under_q if under_q.is_finite() else Ball(1)  # all of a law is above its points
-        return Side(numbers, scale, outside[0], outside[1], away, offset, infinite, under_q, missing, misplaced)
+        return Side(numbers, scale, outside[0], outside[1], away, offset, infinite, under_q, missing, misplaced, top)
 
 
 def _total(numbers: Floats) -> float:
