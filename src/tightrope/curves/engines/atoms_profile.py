@@ -15,7 +15,6 @@ from tightrope.curves.engines.atom_terms import MOST_ATOMS, AtomTerms, log_float
 from tightrope.curves.engines.side_ways import Chernoff, side_ways
 from tightrope.curves.engines.smooth_side import Place, SmoothSide
 from tightrope.curves.engines.transformed import contour_sum
-from tightrope.curves.engines.windowed_profile import WindowedProfile, windowed_profile
 from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss, Parts, merged
 from tightrope.curves.pair import Pair
@@ -50,7 +49,6 @@ class AtomsProfile(Profile):
     terms: AtomTerms
     wholes: tuple[Chernoff | None, ...]
     leak: Real
-    known: WindowedProfile | None = None  # of the whole, whose floats see the root more sharply
     may_be_wide = True
 
     @property
@@ -143,21 +141,12 @@ class AtomsProfile(Profile):
             if not self.meets(Fraction(0), delta, witness):
                 raise NotCertified("the exact profile", "ε is too close to 0 to be told from it")
             return Bound(0.0, 0.0), witness
-        x = self._sharper(x, goal)
         for _ in range(_ATTEMPTS):
             witness = self._witness(x, goal)
             start, (x, width) = x, self._polished(x, goal, witness)
             if width < _SETTLED or (width < math.inf and not self._worse_than(start, x, witness)):
                 break  # else plans made at x may be better
         return self._enclosed(x, delta, witness, width), witness
-
-    def _sharper(self, x: float, goal: float) -> float:
-        """The root by saddles, if it is not far from x."""
-        try:
-            found = x if self.known is None else self.known.steps.root(goal)[0]
-        except NotCertified:
-            return x
-        return found if abs(found - x) < _REACH * x else x
 
     def _enclosed(self, x: float, delta: Fraction, witness: Witness, width: float) -> Bound:
         """Both sides of a solution near x, from about half the relative width of ε on."""
@@ -241,7 +230,7 @@ def atoms_profile(loss: Loss) -> AtomsProfile | None:
     leaks = [joint_failure([(pair.infinite(), n) for pair, n in parts]) for parts in loss.directions]
     wholes = [contour_sum(parts) for parts in loss.directions] if len(sides) > 1 else [None]
     bounds = tuple(None if whole is None else Chernoff(whole) for whole in wholes)
-    return AtomsProfile(AtomTerms(tuple(sides), sums), bounds, largest(leaks), windowed_profile(loss))
+    return AtomsProfile(AtomTerms(tuple(sides), sums), bounds, largest(leaks))
 
 
 def _without_atoms(parts: Parts) -> Parts:

@@ -35,7 +35,7 @@ class SmoothSide:
 
     def __init__(self, ways: Iterable[SideWay], chernoff: Chernoff | None, largest: Real) -> None:
         self._ways = {way.name: way for way in ways}
-        self._first = next(iter(self._ways.values()))
+        self._first = self._ways.get("windowed") or next(iter(self._ways.values()))  # it sees rare large losses
         self._chernoff = chernoff
         self._largest = largest
         with precision(80):

@@ -39,6 +39,7 @@ _DEAR_ALONE = 1e5  # microseconds of a proof that is in vain if the other direct
 _DEAR, _ROUGHLY = 3e5, math.log(1e-2)  # microseconds of a proof that is worth a rough one; and how rough
 _RARE = 3.0  # below this, a contour integral of the whole loss would be slow
 _FEW = 5  # points that are asked alone
+_APART = 1e-9  # of ε: closer ends need no halving
 _UNSURE = 4.0  # nats by which a saddle may be off
 _ASIDE, _LEAST = 4, 1e-3  # how far δ may be from where floats see it, as a factor; where ε may be 0, of the largest
 
@@ -157,7 +158,19 @@ class WindowedProfile(Profile):
         """Both ends near x, each proved where it is."""
         upper = next((e for s in _STEPS if self.meets(Fraction(e := x * (1 + s)), delta, witness)), None)
         lower = next((e for s in _STEPS if self.needs(Fraction(e := x * (1 - s)), delta, witness)), None)
-        return None if upper is None or lower is None else Bound(lower, upper)
+        return None if upper is None or lower is None else self._between(lower, upper, delta, witness)
+
+    def _between(self, lower: float, upper: float, delta: Fraction, witness: Witness) -> Bound:
+        """Closer ends, where the other direction has them apart: beside atoms, adding a record may cost a little more."""
+        while upper - lower > _APART * upper:
+            middle = (lower + upper) / 2
+            if self.meets(Fraction(middle), delta, witness):
+                upper = middle
+            elif self.needs(Fraction(middle), delta, witness):
+                lower = middle
+            else:
+                break
+        return Bound(lower, upper)
 
     def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
         """At many ε; a plan for each direction serves a whole stretch."""
