@@ -10,6 +10,7 @@ from itertools import groupby, pairwise
 from tightrope.curves.engines.side_ways import Chernoff, SideWay
 from tightrope.curves.profile import Witness
 from tightrope.errors import NotCertified
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.real import Real
 
@@ -107,21 +108,21 @@ class SmoothSide:
                     return [*asked[:i], (y, level)], [{"from": _border(y, asked[i][0]), "after": y}]
         return asked, []
 
-    def _stretches(self, places: list[Place], effort: list[int]) -> list[Stretch]:
+    def _stretches(self, places: list[Place], left: list[int]) -> list[Stretch]:
         """One plan for all places if there is one that is good enough; where it is not, others."""
         found: list[tuple[float, Witness]] = []
         for way in self._ways.values():
             i = _widest_gap(places)
             if i and way.effort > 1 and places[i][0] > _SCALES * places[i - 1][0]:  # one plan would hardly serve both
-                *before, (some, last) = self._stretches(places[:i], effort)
+                *before, (some, last) = self._stretches(places[:i], left)
                 if max(self._excess(place, last) for place in places[i:]) < self._ways[last["by"]].enough:
                     return [*before, (some + places[i:], last)]
-                return [*before, (some, last), *self._stretches(places[i:], effort)]
-            plan = self._tried(way, places, effort)
+                return [*before, (some, last), *self._stretches(places[i:], left)]
+            plan = self._tried(way, places, left)
             if plan is None:
-                if len(places) > 1 and self._tried(way, [places[len(places) // 2]], effort) is not None:
+                if len(places) > 1 and self._tried(way, [places[len(places) // 2]], left) is not None:
                     # only the stretch was too long
-                    return self._stretches(places[:i], effort) + self._stretches(places[i:], effort)
+                    return self._stretches(places[:i], left) + self._stretches(places[i:], left)
                 continue
             if len(places) * int(plan.get("count", 0)) > _MOST_NODES:
                 continue
@@ -129,28 +130,28 @@ class SmoothSide:
             if max(excesses) < way.enough:
                 return [(places, plan)]
             worst = places[max(range(len(places)), key=lambda i: excesses[i])][0]
-            if min(excesses) < way.enough and effort[0] > 0 and (way.effort == 1 or worst < places[-1][0] / _SCALES):
-                return self._mended(places, plan, [excess < way.enough for excess in excesses], effort)
+            if min(excesses) < way.enough and left[0] > 0 and (way.effort == 1 or worst < places[-1][0] / _SCALES):
+                return self._mended(places, plan, [excess < way.enough for excess in excesses], left)
             found.append((max(excesses), plan))
         if not found:
             raise NotCertified("a sum around atoms", "a term is out of reach")
         return [(places, min(found, key=lambda one: one[0])[1])]
 
-    def _mended(self, places: list[Place], plan: Witness, good: list[bool], effort: list[int]) -> list[Stretch]:
+    def _mended(self, places: list[Place], plan: Witness, good: list[bool], left: list[int]) -> list[Stretch]:
         """Where the plan is good enough it stays; elsewhere others are sought, and if there are none it stays, too."""
         found: list[Stretch] = []
         for enough, group in groupby(zip(places, good, strict=True), key=lambda one: one[1]):
             some = [place for place, _ in group]
             try:
-                found += [(some, plan)] if enough else self._stretches(some, effort)
+                found += [(some, plan)] if enough else self._stretches(some, left)
             except NotCertified:
                 found.append((some, plan))
         return found
 
-    def _tried(self, way: SideWay, places: list[Place], effort: list[int]) -> Witness | None:
-        if effort[0] <= 0:
+    def _tried(self, way: SideWay, places: list[Place], left: list[int]) -> Witness | None:
+        if left[0] <= 0:
             return None
-        effort[0] -= way.effort
+        left[0] -= way.effort
         try:
             return {**way.plan(places[0][0], places[-1][0], min(error for _, error in places)), "by": way.name}
         except NotCertified:
@@ -159,7 +160,8 @@ class SmoothSide:
     def _excess(self, place: Place, plan: Witness) -> float:
         """By how many nats the error is larger than asked for."""
         try:
-            value = self._ways[plan["by"]].value(Ball(place[0]), plan)
+            with effort.proving():  # a plan that was made is likely to serve
+                value = self._ways[plan["by"]].value(Ball(place[0]), plan)
         except NotCertified:
             return math.inf
         with precision(64):

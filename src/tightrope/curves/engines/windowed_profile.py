@@ -161,7 +161,7 @@ class WindowedProfile(Profile):
         return None if upper is None or lower is None else self._between(lower, upper, delta, witness)
 
     def _between(self, lower: float, upper: float, delta: Fraction, witness: Witness) -> Bound:
-        """Closer ends, where the other direction has them apart: beside atoms, adding a record may cost a little more."""
+        """Closer ends, where the other direction has them apart: beside atoms, adding a record may cost more."""
         while upper - lower > _APART * upper:
             middle = (lower + upper) / 2
             if self.meets(Fraction(middle), delta, witness):
