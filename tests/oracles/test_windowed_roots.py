@@ -6,8 +6,11 @@ import pytest
 
 import tightrope as tr
 from tightrope.accounting.facts import fact
+from tightrope.curves.engines.atoms_profile import atoms_profile
 from tightrope.curves.engines.contour_profile import contour_profile
 from tightrope.curves.engines.grid_profile import grid_profile
+from tightrope.curves.engines.windowed_profile import windowed_profile
+from tightrope.curves.engines.windowed_witness import read_plan
 from tightrope.curves.loss import Loss
 from tightrope.numerics.balls import Ball, ball, precision
 from tightrope.numerics.contour.integral import Plan
@@ -35,6 +38,30 @@ def test_roots_that_secants_missed(text, delta):
     other = grid_profile(fact(m, Loss).curve).epsilon(Fraction(delta))[0]
     assert claim.lower <= other.upper
     assert claim.upper >= other.lower
+
+
+def test_adding_a_record_costs_more_just_below_an_atom():
+    """Both ends are found there, too: the sum around atoms agrees, and removing alone says less."""
+    m = tr.parse("gaussian(sigma=0.718).poisson(7.37e-5) * 2417 + randomized_response(epsilon=1.16, k=14) * 8")
+    delta = Fraction("1.15e-8")
+    known = windowed_profile(fact(m, Loss).curve)
+    bound, witness = known.epsilon(delta)
+    assert bound.upper / bound.lower < 1 + 1e-8
+    other = atoms_profile(fact(m, Loss).curve).epsilon(delta)[0]
+    assert max(bound.lower, other.lower) <= min(bound.upper, other.upper)
+    with precision(128):
+        assert known.steps.call(Ball(bound.lower), read_plan(witness)) < ball(delta)
+    assert tr.check(tr.epsilon(m, delta=delta).to_json())
+
+
+def test_rare_large_losses_beside_atoms_that_nearly_reach():
+    """A proof that was planned is made, though much of the work was set aside for a grid."""
+    m = tr.parse("laplace(2.41)*3 + randomized_response(0.326)*24 + gaussian(0.661).poisson(3.13e-5)*12606")
+    claim = tr.epsilon(m, delta="1.46e-15")
+    assert claim.witness["way"] == "windowed"
+    assert gap(claim) < 1e-7
+    assert claim.lower <= 9.33313201796373  # by graded grids
+    assert claim.upper >= 9.333127704724246
 
 
 def test_a_lesser_direction_that_the_lattice_does_not_see():
