@@ -30,7 +30,7 @@ lint: $(VENV)/.dev
 test: $(VENV)/.dev lint
 	$(BIN)/python tests/postgres.py
 	$(BIN)/coverage erase
-	$(BIN)/python -m pytest -n auto --cov --cov-branch --cov-report=
+	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-branch --cov-report=
 	$(BIN)/python -m pytest --doctest-modules src --cov --cov-append --cov-report=
 	$(BIN)/coverage report --include='*/numerics/*,*/curves/*,*/mechanisms/*,*/noise/*,*/queries/*,*/budget/*,*/accounting/*' --fail-under=98 --skip-covered
 

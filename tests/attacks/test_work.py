@@ -41,7 +41,7 @@ def test_exotic_questions_end_within_their_budget(text, delta):
     with effort.allowed(_PLENTY):
         claim = tr.epsilon(tr.parse(text), delta=delta)
         spent = _PLENTY - effort.left()
-    assert 0 < spent <= solve._WORK
+    assert 0 < spent <= solve.WORK
     assert 0 < claim.lower <= claim.upper < math.inf
 
 
@@ -72,7 +72,7 @@ def test_delta_is_counted_as_well():
     run = tr.RandomizedResponse(epsilon=1) * 30 + tr.Gaussian(sigma=1).poisson(0.001) * 100 + tr.Laplace(scale=3)
     with effort.allowed(_PLENTY):
         tr.delta(run, epsilon=20)
-        assert 0 < _PLENTY - effort.left() <= solve._WORK
+        assert 0 < _PLENTY - effort.left() <= solve.WORK
 
 
 def test_the_same_question_costs_the_same_again():
@@ -142,10 +142,10 @@ def test_threads_do_not_share_an_allowance():
 
 
 def test_lower_ends_leave_room_for_whoever_checks_them():
-    assert solve._with_room(Bound(2.0, 2.0)) == 2.0
-    assert 1 - 1e-8 < solve._with_room(Bound(1.0, 1 + 1e-9)) < 1
-    assert solve._with_room(Bound(1.0, math.inf)) == 1 - solve._ROOM
-    assert solve._with_room(Bound(math.inf, math.inf)) == math.inf
+    assert solve.with_room(Bound(2.0, 2.0)) == 2.0
+    assert 1 - 1e-8 < solve.with_room(Bound(1.0, 1 + 1e-9)) < 1
+    assert solve.with_room(Bound(1.0, math.inf)) == 1 - solve._ROOM
+    assert solve.with_room(Bound(math.inf, math.inf)) == math.inf
 
 
 def test_other_routes_have_work_of_their_own(monkeypatch):

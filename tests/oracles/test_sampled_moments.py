@@ -11,6 +11,8 @@ import mpmath as mp
 import numpy as np
 import pytest
 
+from tightrope.errors import NotCertified
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ball, certain, lower_float, precision, upper_float
 from tightrope.numerics.moments.sampled import (
     finite_power_mean,
@@ -20,6 +22,7 @@ from tightrope.numerics.moments.sampled import (
     without_replacement_lower,
     without_replacement_normal,
 )
+from tightrope.numerics.moments.sampled_laplace_floats import sampled_laplace_floats
 from tightrope.numerics.moments.sampled_normal import log_power_mean, log_power_means, log_power_means_certified
 from tightrope.numerics.real import UNBOUNDED, Real, real
 
@@ -345,3 +348,30 @@ def test_finite_law_with_missing_mass_and_huge_losses() -> None:
         assert centred.overlaps((ball(F(1, 2)) * (1 + ball(F(5, 6)) ** 4)).log())
         huge = finite_power_mean([Ball("1e300")], [Ball(1)], F(1, 2), F(3))
         assert abs(float(huge) / 3e300 - 1) < 1e-12
+
+
+@pytest.mark.parametrize(("epsilon", "rate"), [("0.01", "1e-6"), ("1", "0.3"), ("50", "0.9999999"), ("90", "1e-5")])
+def test_sampled_laplace_in_floats(epsilon: str, rate: str) -> None:
+    """Near both powers of which nothing is known, 0 and 1, too, and far out."""
+    powers = [-30.0, -0.3, -1e-7, 1 + 2.0**-20, 1.5, 7.0, 90.0]
+    found = sampled_laplace_floats(float(epsilon), float(rate), powers)
+    with precision(64):
+        truths = [sampled_laplace(F(epsilon), F(float(rate)), F(power)) for power in powers]
+    assert found == pytest.approx([float(truth.mid()) for truth in truths], rel=2e-7)
+
+
+def test_more_bits_of_an_integral_do_not_meet_its_limit() -> None:
+    """A goal of 500 bits would take more evaluations than are allowed, and end in a rough bound."""
+    for bits in (64, 500, 2000):
+        with precision(bits):
+            assert certain(sampled_laplace(F(50), F("1e-5"), F("1.1")), 100)
+
+
+def test_integrals_are_counted() -> None:
+    with precision(64), effort.allowed(500.0), pytest.raises(NotCertified, match="work"):
+        sampled_laplace(F(5), F("0.1"), F("2.5"))
+    with precision(64), effort.allowed(1e6):
+        sampled_laplace(F(5), F("0.1"), F("2.5"))
+        short = 1e6 - effort.left()
+        sampled_laplace(F(50), F("0.1"), F("2.5"))
+        assert 1e6 - effort.left() > 3 * short > 0

@@ -6,24 +6,30 @@ import json
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from itertools import product
 from typing import Any
 
 from tightrope.accounting import ask, gaussian_least, least, tradeoff
 from tightrope.accounting.assumptions import assumptions
+from tightrope.accounting.attained import within
 from tightrope.accounting.claim import Claim, Question, far_apart
+from tightrope.accounting.facts import fact
 from tightrope.accounting.routes import Route, lower_losses, route_named
 from tightrope.accounting.text import parse
 from tightrope.curves.composed_loss import loss_has_profile
+from tightrope.curves.loss import Loss
 from tightrope.curves.profile import Profile, Witness
 from tightrope.errors import BadParameter, BadText, NotCertified, TightropeError
 from tightrope.mechanisms.base import Mechanism
+from tightrope.numerics import effort
 from tightrope.numerics.balls import ball, precision
 from tightrope.numerics.bound import Bound
 from tightrope.theorems import REGISTRY, Step
 
 # What a witness from a stranger may cause: it can be anything.
 _NO_WITNESS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError, NotCertified)
+_WORK = 2.5e6  # units of work for a check: no proof that is found takes as many
+_SEARCHES, _SHARE = (2.5e5, 1e6), 0.6  # for a lower end that is not in the witness: first, and then; of what is left
 _HINT = "A certificate is the text that Claim.to_json() returned."
 _ASKS = ("epsilon", "delta", "renyi", "tradeoff", "advantage", "pure", "zcdp", "tcdp", "gdp")
 
@@ -136,10 +142,11 @@ def _problems(stated: Claim) -> list[str]:
         found.append(f"it leaves out an assumption: {dropped[0]}")
     route = route_named(m, stated.route)
     try:
-        if question.ask == "epsilon" and route is not None and 0 < question.number("delta") < 1:
-            return found + _epsilon(stated, route, question.number("delta"))
-        if question.ask == "delta" and route is not None:
-            return found + _delta(stated, route, question.number("epsilon"))
+        with effort.allowed(_WORK):
+            if question.ask == "epsilon" and route is not None and 0 < question.number("delta") < 1:
+                return found + _epsilon(stated, route, question.number("delta"))
+            if question.ask == "delta" and route is not None:
+                return found + _delta(stated, route, question.number("epsilon"))
         return found + _again(stated)
     except _NO_WITNESS as wrong:
         return [*found, f"the witness proves nothing ({type(wrong).__name__}: {wrong})"]
@@ -174,10 +181,12 @@ def _exceeds(
                 return True
         except _NO_WITNESS:
             pass  # a witness of the upper end only: the other proofs are tried
-    for other in _attained(stated.mechanism):
+    for most, law in product(_SEARCHES, _attained(stated.mechanism, route)):
         try:
-            if _above(other, epsilon, other.find(epsilon), target, strict):
-                return True
+            with effort.allowed(min(_SHARE * effort.left(), most)):
+                other = loss_has_profile(law)
+                if _above(other, epsilon, other.find(epsilon), target, strict):
+                    return True
         except NotCertified:
             continue
     return False
@@ -200,18 +209,14 @@ def _finite(x: float) -> Fraction:
     return Fraction(min(x, 1.7976931348623157e308))
 
 
-def _attained(m: Mechanism) -> list[Profile]:
-    """Profiles that some mechanism fitting the description really has."""
-    found = []
-    exact = route_named(m, "exact")
-    makers = [exact.build] if exact is not None and exact.kind == "equal" else []
-    makers += [partial(loss_has_profile, law) for law, _ in lower_losses(m)]
-    for make in makers:
-        try:
-            found.append(make())
-        except NotCertified:
-            continue
-    return found
+def _attained(m: Mechanism, route: Route) -> list[Loss]:
+    """Laws that some mechanism fitting the description really has; last the one that the witness was about."""
+    laws = [law for law, _ in lower_losses(m)]
+    exact, known = route_named(m, "exact"), fact(m, Loss)
+    if exact is not None and exact.kind == "equal" and known is not None:
+        whole = [law for law in laws if not (within(law, known.curve) and within(known.curve, law))]
+        laws = [*whole, known.curve] if route.kind == "equal" else [known.curve, *whole]
+    return laws
 
 
 def _at_most(profile: Profile, epsilon: Fraction, witness: Witness, target: Fraction) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -11,7 +12,7 @@ from tightrope.accounting.ask import checked, claim, epsilon, positive_delta
 from tightrope.accounting.claim import Claim, Question, rounded
 from tightrope.accounting.facts import fact
 from tightrope.accounting.routes import routes
-from tightrope.accounting.solve import Answer, epsilon_by, largest_lower
+from tightrope.accounting.solve import BELOW, OTHERS, WORK, Answer, epsilon_by, largest_lower, with_room
 from tightrope.accounting.terms import terms
 from tightrope.curves.concentrated import ZeroConcentrated
 from tightrope.curves.gaussian import GaussianDP
@@ -20,6 +21,7 @@ from tightrope.curves.renyi_profile import classic_zcdp_epsilon, renyi_to_profil
 from tightrope.errors import NotCertified
 from tightrope.mechanisms.base import Mechanism
 from tightrope.mechanisms.sampled import Poisson
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ball, precision, sharp
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.exact import Number, shortest
@@ -27,6 +29,7 @@ from tightrope.numerics.normal import normal_call
 from tightrope.numerics.search import crossing
 from tightrope.theorems import Source, Step, theorem
 
+_CLOSE = 1 - 1e-6  # ends of an answer that says what is lost at least
 ROUTES = (
     "basic",
     "advanced",
@@ -103,8 +106,10 @@ def compare(mechanism: Mechanism, delta: Number) -> Comparison:
     """
     m, d = checked(mechanism), positive_delta(delta)
     question = Question("epsilon", (("delta", shortest(d)),))
-    low = largest_lower(m, lambda profile: profile.epsilon(d)[0])
-    found = [(name, claim(m, question, _raised(answer, low))) for name, answer in _answers(m, d)]
+    with effort.allowed(WORK):
+        answers = _answers(m, d)
+        low = _lowest(m, d, answers)
+    found = [(name, claim(m, question, _raised(answer, low))) for name, answer in answers]
     if not found:  # a mechanism whose ε is not found by composing curves, such as blocks in parallel
         found = [("exact", epsilon(m, d))]
     found.sort(key=lambda pair: (pair[1].upper, not pair[1].tight, ROUTES.index(pair[0])))
@@ -114,6 +119,13 @@ def compare(mechanism: Mechanism, delta: Number) -> Comparison:
     if guess is not None:
         rows.append(Row("clt", guess, "estimate", None, _difference(guess, best)))
     return Comparison(m, d, tuple(rows))
+
+
+def _lowest(m: Mechanism, d: Fraction, answers: list[tuple[str, Answer]]) -> float:
+    """What the mechanism costs at least: by a law that it has, where that is known closely; else by any that fits."""
+    ends = [with_room(answer.bound) for _, answer in answers if answer.kind == "equal"]
+    tight = any(a.kind == "equal" and a.bound.lower >= a.bound.upper * _CLOSE for _, a in answers)
+    return max(ends) if tight else max([*ends, largest_lower(m, lambda profile: profile.epsilon(d)[0])])
 
 
 def _raised(answer: Answer, low: float) -> Answer:
@@ -129,11 +141,12 @@ def _difference(value: float, best: float) -> float:
 
 def _answers(m: Mechanism, d: Fraction) -> list[tuple[str, Answer]]:
     found: list[tuple[str, Answer]] = []
-    for route in routes(m):
+    for route in sorted(routes(m), key=lambda route: route.name != "exact"):  # as much work as a question gives it
         if route.effort > 1:
             continue
         try:
-            found.append((route.name, epsilon_by(route, d)))
+            with effort.allowed(effort.left() - BELOW - OTHERS * (route.name == "exact")):
+                found.append((route.name, epsilon_by(route, d)))
         except NotCertified:
             continue
     for name, rule in (
@@ -161,14 +174,10 @@ def _classic(m: Mechanism, d: Fraction) -> list[tuple[str, Answer]]:
         )
     curve = fact(m, Renyi)
     if curve is not None:
-        bound, witness = renyi_to_profile_classic(curve.curve).epsilon(d)
-        line = Step(renyi_to_profile_classic.id, str(m))
-        found.append(
-            (
-                "rdp-classic",
-                Answer(Bound(0.0, bound.upper), bound, "rdp-classic", "upper", (*curve.steps, line), witness),
-            )
-        )
+        with suppress(NotCertified):
+            bound, witness = renyi_to_profile_classic(curve.curve).epsilon(d)
+            shown, line = Bound(0.0, bound.upper), Step(renyi_to_profile_classic.id, str(m))
+            found.append(("rdp-classic", Answer(shown, bound, "rdp-classic", "upper", (*curve.steps, line), witness)))
     return [(name, a) for name, a in found if math.isfinite(a.bound.upper)]
 
 

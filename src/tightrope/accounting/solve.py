@@ -38,8 +38,8 @@ _SAME = 1 - Fraction(1, 10**12)  # a route that gains less than this is not solv
 _NEARLY = 1 - 1e-4  # ends of an exact answer that no other route is likely to bring together
 _CLOSE = 1 - 1e-6  # ends of a law whose parts need not be asked
 _NARROW = 1 - 1e-3  # further apart, another route may be better than one that is so in theory
-_WORK, _BELOW = 2.1e6, 2.5e5  # units of work for a question; of it for its lower end, where other laws must tell that
-_OTHERS = 2.5e5  # of it for all other routes, where the exact one gives up
+WORK, BELOW = 2.1e6, 2.5e5  # units of work for a question; of it for its lower end, where other laws must tell that
+OTHERS = 2.5e5  # of it for all other routes, where the exact one gives up
 _PLENTY = 1.5e6  # nearly all of it: with less left, as for a trial of a calibration, fair ends will do,
 _LESS = 0.08  # and of that so much for these two
 _ROOM = 1e-5  # at most, relatively, between such a lower end and what was proved
@@ -118,9 +118,9 @@ def _best(
     m: Mechanism, by: Callable[[Route, Answer], Answer | None], enclosed: Callable[[Profile], Bound] | None, effort: int
 ) -> Answer:
     """The best route's answer, and the best lower end by ``enclosed``, if that is wanted."""
-    with allowed(_WORK):
+    with allowed(WORK):
         less = _LESS * left()
-        below, others, rough = (_BELOW, _OTHERS, _ENOUGH) if affords(_PLENTY) else (less, less, less)
+        below, others, rough = (BELOW, OTHERS, _ENOUGH) if affords(_PLENTY) else (less, less, less)
         best, known, floor = _least(m, by, effort, 0.0 if enclosed is None else below, others)
         if known is None:
             return best
@@ -174,7 +174,7 @@ def _worth(route: Route, best: Answer, paired: bool, effort: int) -> bool:
     return not paired and best.route in ("rdp", "zcdp") and route.effort <= (1 if at_end else effort)
 
 
-def _with_room(found: Bound) -> float:
+def with_room(found: Bound) -> float:
     """A little below its lower end, so that whoever checks it may find a proof that is half as good."""
     if not math.isfinite(found.lower):
         return found.lower
@@ -198,7 +198,7 @@ def largest_lower(m: Mechanism, enclosed: Callable[[Profile], Bound], known: int
                 found = enclosed(profile if known else profile.aiming(ROUGH))
         except NotCertified:
             continue
-        best = max(best, _with_room(found))
+        best = max(best, with_room(found))
         if found.lower >= found.upper * close:
             settled.append(law)
     return best

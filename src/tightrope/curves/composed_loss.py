@@ -33,7 +33,7 @@ from tightrope.curves.sampled.poisson import PoissonRemove
 from tightrope.curves.ways import Way, Ways
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort
-from tightrope.numerics.balls import Ball
+from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.contour.floats import saddle_start
 from tightrope.numerics.real import ZERO, Real, largest
 from tightrope.numerics.search import Start
@@ -45,6 +45,7 @@ SHORT = 20.0  # milliseconds that an exact sum may take for each point before an
 FEW_ATOMS = 60  # the same as atoms around a closed form
 MOST_GRIDDED = 400  # copies that a certified grid multiplies out; more would take a second for each point
 SPARSE = 0.3  # sampled records on average
+_SIZABLE = 20.0  # over a loss: smaller ones count less, as they do not reach as far
 _LONG, _CALL = 8e5, 30.0  # units of work of a sum that is not quick; of a closed form around an atom
 _FEW_SAMPLED = 0.7  # records on average
 MOST_ATOMS = 4000  # more atoms around a smooth part would take longer than a second to search over
@@ -187,7 +188,9 @@ def _sparse(c: Loss) -> bool:
     """Whether so few records are sampled, with noise of many values, that no tilt finds the tail; many other losses
     have one."""
     parts = [(pair, n) for pair, n in merged(c.remove) if not isinstance(pair, FinitePair)]
-    finite = sum(n for pair, n in merged(c.remove) if isinstance(pair, FinitePair))
+    with precision(64):
+        sizes = [(pair.largest_finite().ball(), n) for pair, n in merged(c.remove) if isinstance(pair, FinitePair)]
+        finite = sum(n * min(1.0, _SIZABLE * float(size.mid())) for size, n in sizes)
     return 0 < sum(n * float(getattr(pair, "rate", 1)) for pair, n in parts) < SPARSE and finite < SEVERAL
 
 

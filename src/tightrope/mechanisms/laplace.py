@@ -28,6 +28,8 @@ from tightrope.numerics.transforms.symmetric_laplace import SymmetricLaplaceTran
 from tightrope.numerics.transforms.transform import Transform
 from tightrope.theorems import Source, theorem
 
+_NOISY = 100  # up to this ε₀: beyond, there is hardly any noise, and moments are only enclosed
+
 
 @dataclass(frozen=True, init=False, repr=False)
 class Laplace(Leaf):
@@ -162,6 +164,14 @@ class LaplacePair(Pair):
     def sampled_cumulant(self, rate: Fraction, power: Fraction) -> Ball:
         """ln E_Q[w^power], by a rigorous integral."""
         return sampled_laplace(self.epsilon, rate, power)
+
+    def approximate_sampled_cumulants(self, rate: Fraction, powers: Sequence[float]) -> list[float]:
+        """The same in floats, unless there is hardly any noise."""
+        if not (0 < rate < 1 and 0 < self.epsilon <= _NOISY):
+            return super().approximate_sampled_cumulants(rate, powers)
+        from tightrope.numerics.moments.sampled_laplace_floats import sampled_laplace_floats
+
+        return sampled_laplace_floats(near(self.epsilon), min(near(rate), 1 - 2.0**-53), powers)
 
 
 @theorem(of=Laplace, gives=Pure, kind="equal", role="analysis", source=Source("dwork2006calibrating", "Prop. 1"))

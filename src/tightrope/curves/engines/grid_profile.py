@@ -28,18 +28,18 @@ from tightrope.numerics.balls import Ball, ball, lower_float, precision, sharp, 
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.contour.integral import ContourSum
 from tightrope.numerics.exact import near
-from tightrope.numerics.grid.any_grid import AnyPlan
+from tightrope.numerics.grid.any_grid import AnyPlan, read_units
 from tightrope.numerics.grid.listed_direction import ListedDirection
 from tightrope.numerics.grid.search import GridDirection, log_float
 from tightrope.numerics.real import Real, largest, total
 
 _STEPS = tuple(10.0**k for k in range(-11, -3))  # relative distances at which an end is proved
-_SHARE = 0.55  # of the work that is allowed, for the first direction: the other may be hard to tell from it
+_SHARES, _CLEARLY = (0.55, 0.8), 0.97  # of the work for the first direction: the other may be hard to tell from it
 _NEARBY = Fraction(1, 1000)  # relatively: where else the grids of an ε are used
 _FEW = 0.7  # sampled records on average
 _FEW_POINTS = 4  # of a profile, each with grids of its own
 _ATOMS = 2  # both ends of a bounded loss
-_READ, _LOCATED = 250.0, 2.5e4  # units of work: a value of a grid, and the search for its place
+_LOCATED = 2.5e4  # units of work: the search for the place of a grid
 _MOST = 200_000  # steps beyond which floats see nothing of a sum
 
 
@@ -130,9 +130,9 @@ class GridProfile(Profile):
             return chernoff_bound(whole, epsilon, Fraction(witness["t"]))
         if not {"step", "grades", "lists"} & set(witness):
             raise NotCertified("a grid of losses", f"no grid is known for direction {direction}")
-        with effort.owing():  # a grid that is made would be lost without it
-            effort.spend(_READ, "a grid of losses")
         grid = self.directions[direction].grid(read_plan(witness))
+        with effort.owing():  # a grid that is made would be lost without it
+            effort.spend(read_units(grid), "a grid of losses")
         with precision(100):
             at = ball(epsilon)
             low, high = max(lower_float(at), 0.0), upper_float(at)  # δ falls in ε
@@ -142,12 +142,15 @@ class GridProfile(Profile):
         """At many ε: a grid serves its neighbours as long as its ends are close enough."""
         return shared_deltas(self, epsilons, partial(self._found, graded=len(set(epsilons)) <= _FEW_POINTS))
 
-    def _worse(self, goal: float) -> int:
-        """The direction that seems to need the larger ε. One without losses that large may have no grid there."""
-        found = [0.0]
-        if len(self.directions) > 1:
-            found = [_rough_epsilon(direction, goal) for direction in self.directions]
-        return max(range(len(found)), key=lambda i: found[i])
+    def _worse(self, goal: float) -> tuple[int, float]:
+        """The direction that seems to need the larger ε, and the share of the work for it. One without losses that
+        large may have no grid there."""
+        if len(self.directions) == 1:
+            return 0, 1.0
+        found = [_rough_epsilon(direction, goal) for direction in self.directions]
+        worse = max(range(len(found)), key=lambda i: found[i])
+        clear = all(other < _CLEARLY * found[worse] for i, other in enumerate(found) if i != worse)
+        return worse, _SHARES[clear]
 
     def epsilon(self, delta: Fraction) -> tuple[Bound, Witness]:
         """Solve on ever finer grids; each end is proved where it is returned."""
@@ -163,8 +166,8 @@ class GridProfile(Profile):
                 return Bound(0.0, 0.0), {"distance": "the parts' total variations"}
         goal = math.log(delta.numerator) - math.log(delta.denominator)
         effort.spend(_LOCATED, "a grid of losses")
-        worse = self._worse(goal)
-        with effort.allowed(effort.left() * (1 if len(self.directions) == 1 else _SHARE)):
+        worse, share = self._worse(goal)
+        with effort.allowed(share * effort.left()):
             found = self.directions[worse].located(goal, graded=graded)
         if not found.upper > 0:
             witness = self.find(Fraction(0))
@@ -183,7 +186,7 @@ class GridProfile(Profile):
     def estimate(self, delta: Fraction) -> float:
         """About ε, from small grids."""
         goal = math.log(delta.numerator) - math.log(delta.denominator)
-        return self.directions[self._worse(goal)].estimated(goal)
+        return self.directions[self._worse(goal)[0]].estimated(goal)
 
     def _enclosed(self, low: float, high: float, delta: Fraction, witness: Witness) -> Bound:
         """Both ends near the ends that floats found, and not beyond the largest loss."""

@@ -36,6 +36,7 @@ _ALIAS_BITS = 40
 _MANY = 50  # copies whose errors are relative
 _DROPPED, _LIGHT = 50, 2e-22  # a node whose share is below e^−50 is dropped; and a number above that
 _FINE = Ball(2) ** -36  # an error of Π φ^k that is small enough
+_SEEN = 25.0  # nanoseconds to see whether a node is dropped
 NODE, KEPT_NODE = 10.0, 300.0  # nanoseconds of a node but for its transforms, and of one that is not dropped
 _SPARSE, _MOST_PRODUCTS = 100, 2e6  # nodes for each that is left, and nodes times losses, if those are taken alone
 _MOST_MICROSECONDS, _RAISED = 2.5e5, 5.0  # for nodes in balls, and for the power of each
@@ -170,9 +171,11 @@ def _line(transform: Transform, copies: int, plan: BlurPlan, indices: Integers) 
             values, error = sums_at(terms.shares, [loss * ball(plan.eta) for loss in terms.losses], indices)
             error = (error + terms.error).upper()
         return FloatNodes(values, error, above(values, error, floor))
-    cost = NODE * number + transform.node_cost(copies) * (number if transform.sparse else plan.count)
-    if not effort.affords(cost / 1000):
+    asked = number if transform.sparse else plan.count
+    cost = transform.node_cost(copies) * asked
+    if not effort.affords((_SEEN * asked + cost) / 1000):
         raise NotCertified(_WHAT, "the work allowed to one question is spent")
+    effort.spend(_SEEN * asked / 1000, _WHAT)
     before = effort.left()
     line = transform.few_nodes(plan.t, plan.eta, indices, floor, plan.count)
     if line is None:

@@ -11,7 +11,7 @@ from tightrope.numerics.grid.grid_plan import GridPlan
 from tightrope.numerics.grid.listed import ListedPlan, ListedSum
 from tightrope.numerics.grid.total import GridSum
 
-__all__ = ["AnyPlan", "AnySum", "grid_units", "made", "units"]
+__all__ = ["AnyPlan", "AnySum", "grid_units", "made", "read_units", "units"]
 
 AnyPlan: TypeAlias = GridPlan | GradedPlan | ListedPlan
 AnySum: TypeAlias = GridSum | GradedSum | ListedSum
@@ -21,6 +21,7 @@ _SUMS, _CELLS, _START = 0.45, 0.42, 3000  # units of work for a point, a cell of
 _FIRST = 1500  # units of work for any grid
 _RUNGS = 0.2  # units of work for a point of a rung
 _LISTED = 1e4  # units of work for lists
+_READ, _READS = 250.0, (1000.0, 1.2)  # units of work for a value; of lists, for both ends of a grid, and at each place
 
 
 def made(parts: Parts, plan: AnyPlan) -> AnySum:
@@ -47,3 +48,10 @@ def units(parts: Parts, plan: AnyPlan) -> float:
     listed = checked_grades(plan, [count for _, count in parts])
     laws = [pieces(parts, plan.borders, grade) for grade in listed]
     return sum(grid_units(some, one) for some, one in zip(laws, plan.plans, strict=True))
+
+
+def read_units(grid: AnySum) -> float:
+    """About the work of both ends of δ at one ε."""
+    if not isinstance(grid, ListedSum):
+        return _READ
+    return _READ + sum(cost * number for cost, number in zip(_READS, grid.reads, strict=True))

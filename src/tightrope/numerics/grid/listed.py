@@ -194,6 +194,11 @@ class ListedSum:
                 readings.append(made or Readings(GridSum(one.light, grid, whole=False)))
             self._terms.append((one.sums, readings))
 
+    @property
+    def reads(self) -> tuple[int, int]:
+        """How many grids are read for a value of δ, and at how many places together."""
+        return sum(len(grids) for _, grids in self._terms), sum(len(grids) * one.size for one, grids in self._terms)
+
     def upper(self, epsilon: float) -> Ball:
         """At least δ(ε), ε ≥ 0."""
         with precision(100):

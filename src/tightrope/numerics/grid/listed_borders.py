@@ -1,7 +1,8 @@
-"""Which steps are listed as heavy (``listed.py``), and from which origin the other laws' losses are counted: floats choose.
+"""Which steps are listed as heavy (``listed.py``), and from which origin other losses are counted: floats choose.
 
-The border is as low as leaves a few thousand sums. Finite laws of few composed atoms are listed whole. A law that is all
-light and has an atom at its largest loss is moved there (``moved.py``): ε may be just above the largest of all sums.
+The border is as low as leaves a few thousand sums. Finite laws of few composed atoms are listed whole. A law that is
+all light and has an atom at its largest loss is moved there (``moved.py``): ε may be just above the largest of all
+sums.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ _MOST_DEGREE = 100
 _SEEN = math.log(1e-16)  # of δ: cells of laws
 _NEARLY, _FURTHER = 0.98, 1.2  # of ε and of a loss, which are only about right
 _LOWEST, _BITS = 1e-12, 20  # of borders
+_SHORTEST, _ABOVE = 1e-3, 2.0  # of ε: a loss that is moved, and the largest sum of such losses
 
 
 def listed_sketch(
@@ -49,6 +51,8 @@ def listed_sketch(
     """The borders beyond which as many steps are heavy as can be listed."""
     fewest: ListedSketch | None = None
     finite = [_finite(law, copies) for law, copies in parts]
+    if any(finite):
+        epsilon = min(epsilon, rough_epsilon(pictures, level))  # a grid's upper end may be far above
     for whole in (finite, [False] * len(parts)) if any(finite) else (finite,):
         for target in targets:
             with suppress(NotCertified, ArithmeticError):
@@ -97,7 +101,7 @@ def _sketch(
     )
     degree = degree_for(mean, level + _LEFT, _MOST_DEGREE)
     floor = _floor(pictures, whole, epsilon, level)
-    moves, shown = _moves(parts, pictures, known)
+    moves, shown = _moves(parts, pictures, known, epsilon)
     grades, rest = heavy_grades(parts, known, degree, least, floor, moves)
     seen = math.exp(level + _SEEN)
     light = [tuple(_light(shown, known, one.grade, seen)) if one.light else () for one in grades]
@@ -105,14 +109,16 @@ def _sketch(
 
 
 def _moves(
-    parts: Sequence[tuple[CellLaw, int]], pictures: Sequence[Picture], borders: Sequence[Borders]
+    parts: Sequence[tuple[CellLaw, int]], pictures: Sequence[Picture], borders: Sequence[Borders], epsilon: float
 ) -> tuple[tuple[Fraction, ...], list[Picture]]:
-    """By what each law's losses are moved, and the pictures of them."""
+    """By what each law's losses are moved, and the pictures of them: where ε is not far below the largest sum, and the
+    losses are so large that steep tilts leave the range of floats."""
     found, shown = [], []
     for (law, copies), one, at in zip(parts, pictures, borders, strict=True):
         last = float(one.losses[-1])
         by = Fraction(0)
-        if at is None and 0 < last <= LONGEST_MOVE and any(loss == last for loss, _ in one.atoms):
+        near = _SHORTEST * epsilon < last <= LONGEST_MOVE and last * copies < _ABOVE * epsilon
+        if at is None and near and any(loss == last for loss, _ in one.atoms):
             by = Fraction(last)
         found.append(by)
         shown.append(picture(moved(law, by), copies) if by else one)
@@ -152,4 +158,7 @@ def _light(
         elif at != ALL and one.copies > number:
             some = within(one, at)
             if np.any(one.losses[some]):  # else these steps only have a mass
-                yield replace(one.part(some, one.copies - number, float(at[1])), atoms=())
+                part = one.part(some, one.copies - number, float(at[1]))
+                # coarse cells may end before the last atoms do
+                floors, ends = np.append(float(at[0]), part.floors[1:]), np.append(part.ends[:-1], float(at[1]))
+                yield replace(part, atoms=(), floors=floors, ends=ends)

@@ -13,7 +13,7 @@ from tightrope.numerics.grid.any_grid import AnyPlan
 from tightrope.numerics.grid.graded import GradedPlan
 from tightrope.numerics.grid.graded_direction import GradedDirection
 from tightrope.numerics.grid.grid_plan import GridPlan
-from tightrope.numerics.grid.listed import ListedPlan, ListedSum
+from tightrope.numerics.grid.listed import ListedPlan
 from tightrope.numerics.grid.listed_borders import FEW_HEAVY, MANY_HEAVY, listed_sketch
 from tightrope.numerics.grid.listed_fit import ListedFit
 from tightrope.numerics.grid.listed_search import ListedSketch
@@ -23,11 +23,14 @@ __all__ = ["ListedDirection"]
 
 _GOAL = 1e-9  # relative distance of the ends of ε that is aimed at, as long as that is cheap
 _FINEST = 3e-10  # of δ
-_CHEAP = 4e4  # units of work of a finer grid
 _ROUNDS, _SERVES = 6, 4.0  # tilts times what ε may move before grids are made anew
 _LOOKS, _WRONG = 2, 1e-6
+_JUST = 1e-8  # below the largest sum, beyond which δ is 0
+_STEEPEST = 1e3  # ln δ beside ln ε, as far as less of δ need be known
+_BACK = (0.0, 0.1, 1.0, 5.0, 25.0)  # over the steepest tilt: where to begin, if nothing is seen at first
+_UPPER, _LOWER = 0.15, 0.85  # of the work to read both ends of a grid
 _NATS = 3.0  # of δ: by how much it may be wrong while grids are planned
-_FURTHER = 1e-3  # of ε: where else δ is looked at
+_FURTHER = 0.05  # of ε, or times the steepest tilt: where else δ is looked at
 _LOWEST, _HIGHEST = 0.75, 0.6  # of ε: how far it may move in a round
 _DOUBTFUL = 0.1
 _SHARE = 0.7  # of the work that is left: the other kinds of grids may serve where this does not
@@ -86,21 +89,24 @@ class ListedDirection(GradedDirection):
         try:
             with effort.allowed(_SHARE * effort.left()):
                 sketch = self._sketch(goal, targets)
-                at = sketch.rough_epsilon(goal, start.upper)
+                most = sketch.highest * (1 - _JUST)
+                at = min(sketch.rough_epsilon(goal, start.upper), most)
                 for _ in range(_ROUNDS):
                     fit = ListedFit(self.parts, sketch, at, goal)
-                    before, at = at, self._root(fit.result()[1].upper, at, goal)
+                    before, at = at, min(self._root(fit, fit.result()[1].upper, at, goal), most)
                     if abs(at - before) * fit.steepest < _SERVES:
                         break
-                for _ in range(_LOOKS):
-                    fit.look(at)
-                    plan = self._narrowed(fit, at, closely=False)
-                    grid = self.grid(plan)
-                    at = self._root(grid.upper, at, goal)
-                    found = Located(plan, self._root(grid.lower, at, goal), at, at)
-                    if 1 - found.share <= ENOUGH / 4:
-                        break
-                return found if found.share <= 1 and log_float(grid.upper(at)) <= goal + _WRONG else None
+            for _ in range(_LOOKS):
+                fit.look(at)
+                plan = self._narrowed(fit, at, closely=False)
+                grid = self.grid(plan)
+                at = min(self._root(fit, grid.upper, at, goal), most)
+                least = self._root(fit, grid.lower, at, goal, _LOWER)
+                found = Located(plan, min(least, at) if at == most else least, at, at)
+                if 1 - found.share <= ENOUGH / 4 or not effort.affords(fit.reading):
+                    break
+            good = at == most or log_float(grid.upper(at)) <= goal + _WRONG
+            return found if found.share <= 1 and good else None
         except (NotCertified, ArithmeticError):
             return None
 
@@ -135,18 +141,32 @@ class ListedDirection(GradedDirection):
 
     def _narrowed(self, fit: ListedFit, at: float, closely: bool) -> ListedPlan:
         """As close as is worth while."""
-        slope = 1.0 if closely else self._slope_at(fit.result()[1], at)
-        fit.narrow(max(_GOAL * slope, _FINEST), _CHEAP, ENOUGH / 2 * slope)
+        slope = 1.0 if closely else min(at * self._slope_at(fit, fit.result()[1].upper, at), _STEEPEST)
+        fit.narrow(max(_GOAL * slope, _FINEST), ENOUGH / 2 * slope)
         plan, total = fit.result()
         self.keep(plan, total)
         return plan
 
-    def _root(self, delta: Callable[[float], Ball], at: float, goal: float) -> float:
-        """About where it is e^goal, not far away."""
+    def _root(
+        self, fit: ListedFit, delta: Callable[[float], Ball], at: float, goal: float, share: float = _UPPER
+    ) -> float:
+        """About where it is e^goal, not far away: elsewhere, these grids say little. 0 if nothing is seen there."""
         low = at * _LOWEST
-        return low + falling_root(lambda x: log_float(delta(low + x)) - goal, at - low, 1 / at, _HIGHEST * at)
 
-    def _slope_at(self, total: ListedSum, at: float) -> float:
-        """By how much ln δ falls as ln ε rises, about there."""
-        here, further = (log_float(total.upper(x)) for x in (at, at * (1 + _FURTHER)))
-        return min(max((here - further) / _FURTHER, 1e-3), 1e3) if math.isfinite(here - further) else 1.0
+        def gap(x: float) -> float:
+            with effort.owing():  # what was found would be lost without it
+                effort.spend(share * fit.reading, "sums of heavy losses")
+            return log_float(delta(low + x)) - goal
+
+        back = (at - x / max(fit.steepest, 1 / at) for x in _BACK)
+        start = next((x for x in back if x > low and gap(x - low) > -math.inf), None)
+        if start is None:
+            return 0.0
+        return low + falling_root(gap, start - low, self._slope_at(fit, delta, start), _HIGHEST * at)
+
+    @staticmethod
+    def _slope_at(fit: ListedFit, delta: Callable[[float], Ball], at: float) -> float:
+        """By how much ln δ falls with ε, about there, where it is not 0."""
+        step = min(_FURTHER * at, _FURTHER / max(fit.steepest, 1e-300))
+        here, further = (log_float(delta(x)) for x in (at, at + step))
+        return min(max((here - further) / step, 1e-3 / at), 1e9 / at) if here > -math.inf else 1 / at

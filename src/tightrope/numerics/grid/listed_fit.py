@@ -24,25 +24,34 @@ from tightrope.numerics.grid.total import GridSum
 __all__ = ["ListedFit"]
 
 _SMALL, _TINY = 2**11, 2**9  # points at first, and where nothing but a bound is needed
-_NOTHING = -25.0  # nats
+_NOTHING, _LITTLE = -25.0, -4.0  # nats
 _SHARE = 0.3  # of the gap that is wanted, for the widest grid
 _GROWTH = 8  # at most, from one grid to the next
 _COUNTS = 0.02  # of the gap that is wanted: a grid that counts
+_WORTH = 0.1  # of the gap that is left to grids which do not get closer
 _LEAST = 1.5  # by so much each finer grid must be closer
+_KEPT, _SPARE = 0.3, 1.1  # of the work that is left, for other kinds of grids; and of a finer grid's work
+_CHEAP = 1.5e5  # units of work for more than is needed
+_NEARLY = 3.0  # times what is enough: other kinds of grids are hardly as close
+_ROOTS = 6  # readings that will be wanted
 _BUDGET = 2 * LONGEST  # points of all grids
-_READ = 20.0, 2.0  # units of work to read a grid at all sums, and at each of them
+_READ = 1000.0, 1.2  # units of work to read both ends of a grid at all sums, and at each of them
 
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A grid of a grade, and both ends of δ at the places of the grade's sums."""
+    """A grid of a grade, and both ends of δ at the places of the grade's sums; or none, and 0 and 1."""
 
     grade: int
     band: Band
-    plan: GridPlan
-    readings: Readings
     upper: Floats
     lower: Floats
+    grid: tuple[GridPlan, Readings] | None = None
+
+    @property
+    def length(self) -> int:
+        """Of the grid."""
+        return self.grid[0].length if self.grid else 0
 
 
 class ListedFit:
@@ -53,33 +62,44 @@ class ListedFit:
     ) -> None:
         self._parts, self._sketch, self._at, self._level = parts, sketch, epsilon, level
         self._found = [
-            self._fitted(number, band, _TINY if band.height < _NOTHING else _SMALL)
+            self._first(number, band)
             for number in range(len(sketch.grades))
             for band in sketch.bands(number, epsilon, level)
         ]
+
+    def _first(self, number: int, band: Band) -> Fitted:
+        """A small grid, or none where little is lost without it."""
+        if band.mass < _LITTLE:
+            size = self._sketch.grades[number].sums.size
+            return Fitted(number, band, np.ones(size), np.zeros(size))
+        return self._fitted(number, band, _TINY if band.height < _NOTHING else _SMALL)
 
     def _fitted(self, number: int, band: Band, length: int) -> Fitted:
         plan, sums = self._sketch.plan(number, band, length), self._sketch.grades[number].sums
         cost = grid_units(self._sketch.grades[number].light, plan) + _READ[0] + _READ[1] * sums.size
         effort.spend(cost, "sums of heavy losses")
-        readings = Readings(GridSum(self._sketch.grades[number].light, plan, whole=False))
-        return self._read(number, band, plan, readings)
+        return self._read(number, band, plan, Readings(GridSum(self._sketch.grades[number].light, plan, whole=False)))
 
     def _read(self, number: int, band: Band, plan: GridPlan, readings: Readings) -> Fitted:
         low, high = places(self._at, self._sketch.grades[number].sums)
         upper = np.minimum(readings.upper(low), 1.0)
-        return Fitted(number, band, plan, readings, upper, np.asarray(readings.lower(high)))
+        return Fitted(number, band, upper, np.asarray(readings.lower(high)), (plan, readings))
 
     def look(self, epsilon: float) -> None:
         """Judge the grids at this ε from now on."""
-        effort.spend(sum(_READ[0] + _READ[1] * one.upper.size for one in self._found), "sums of heavy losses")
+        effort.spend(self.reading, "sums of heavy losses")
         self._at = epsilon
-        self._found = [self._read(one.grade, one.band, one.plan, one.readings) for one in self._found]
+        self._found = [self._read(one.grade, one.band, *one.grid) if one.grid else one for one in self._found]
+
+    @property
+    def reading(self) -> float:
+        """The work to read both ends of all grids."""
+        return sum(_READ[0] + _READ[1] * one.upper.size for one in self._found if one.grid)
 
     @property
     def steepest(self) -> float:
         """The largest tilt."""
-        return max((float(one.plan.tilt) for one in self._found), default=0.0)
+        return max((float(one.grid[0].tilt) for one in self._found if one.grid), default=0.0)
 
     @property
     def gaps(self) -> list[float]:
@@ -95,28 +115,33 @@ class ListedFit:
                     found[i] = float(left[self._found[i].band.served].sum())
         return found
 
-    def narrow(self, wanted: float, cheap: float, enough: float) -> None:
-        """Finer grids where most of the gap is, until it is what is wanted; or ``enough``, if finer ones are not
-        cheap; or the work allowed is spent."""
+    def narrow(self, wanted: float, enough: float) -> None:
+        """Finer grids where most of the gap is, until it is what is wanted; or ``enough``, if more is not cheap; or a
+        share of the work allowed is spent, or all of it where that seems enough."""
         stuck: set[int] = set()
-        gaps = self.gaps
-        while sum(gaps) > wanted:
+        gaps, kept, cheap = self.gaps, _KEPT * effort.left(), _CHEAP
+        while (gap := sum(gaps)) > wanted:
             left = [i for i in range(len(gaps)) if i not in stuck]
             widest = max(left, key=lambda i: gaps[i], default=None)
-            if widest is None or gaps[widest] < _COUNTS * wanted:
+            if widest is None or gaps[widest] < max(_COUNTS * wanted, _WORTH * sum(gaps[i] for i in stuck)):
                 return
-            before = self._found[widest]
+            before, others = self._found[widest], gap - gaps[widest]
+            near = _NEARLY * enough - others
+            hopeful = math.sqrt(gaps[widest] / near) if near > 0 else math.inf
+            had = effort.left()
             try:
-                most = cheap if sum(gaps) <= enough else math.inf
-                finer = self._finer(before, gaps[widest] / (_SHARE * wanted), most)
+                most = cheap if gap <= enough else math.inf
+                finer = self._finer(before, gaps[widest] / (_SHARE * wanted), most, kept, hopeful)
             except NotCertified:  # what was found is still good
                 finer = None
+            if gap <= enough and math.isfinite(had):
+                cheap -= had - effort.left()
             if finer is None:
                 stuck.add(widest)
                 continue
             self._found[widest] = finer
             now = self.gaps
-            if sum(now) >= sum(gaps):
+            if sum(now) >= gap:
                 self._found[widest] = before
                 stuck.add(widest)
                 continue
@@ -124,15 +149,19 @@ class ListedFit:
                 stuck.add(widest)
             gaps = now
 
-    def _finer(self, before: Fitted, excess: float, most: float) -> Fitted | None:
-        """More points for one grid, or None if they are too many, or cost too much."""
+    def _finer(self, before: Fitted, excess: float, most: float, kept: float, hopeful: float) -> Fitted | None:
+        """More points for one grid, or None if they are too many, or cost too much: so much work is kept, unless the
+        grid is finer by a ratio that is ``hopeful``."""
+        if before.grid is None:
+            return self._fitted(before.grade, before.band, _SMALL) if most > 0 and effort.affords(kept) else None
         ratio = 2 ** math.ceil(math.log2(math.sqrt(max(excess, 1.0))) - 0.3)
         ratio = min(max(ratio, 2), _GROWTH)
-        others = sum(one.plan.length for one in self._found) - before.plan.length
+        others = sum(one.length for one in self._found) - before.length
         while ratio > 1:
-            length = before.plan.length * ratio
-            cost = grid_units(self._sketch.grades[before.grade].light, before.plan, ratio)
-            if length + others <= _BUDGET and cost <= most and effort.affords(2 * cost):
+            length = before.length * ratio
+            cost = grid_units(self._sketch.grades[before.grade].light, before.grid[0], ratio)
+            rest = max(_ROOTS * self.reading, 0.0 if ratio >= hopeful else kept)
+            if length + others <= _BUDGET and cost <= most and effort.affords(_SPARE * cost + rest):
                 return self._fitted(before.grade, before.band, length)
             ratio //= 2
         return None
@@ -140,10 +169,11 @@ class ListedFit:
     def result(self) -> tuple[ListedPlan, ListedSum]:
         """What was found."""
         sketch, plans = self._sketch, [list[GridPlan]() for _ in self._sketch.grades]
+        known: dict[tuple[int, GridPlan], Readings] = {}
         for one in self._found:
-            plans[one.grade].append(one.plan)
-        plan = ListedPlan(
-            sketch.borders, sketch.degree, sketch.least, tuple(map(tuple, plans)), sketch.floor, sketch.moves
-        )
-        known = {(one.grade, one.plan): one.readings for one in self._found}
+            if one.grid:
+                plans[one.grade].append(one.grid[0])
+                known[one.grade, one.grid[0]] = one.grid[1]
+        lists = tuple(map(tuple, plans))
+        plan = ListedPlan(sketch.borders, sketch.degree, sketch.least, lists, sketch.floor, sketch.moves)
         return plan, ListedSum(self._parts, plan, known, (sketch.grades, sketch.rest))

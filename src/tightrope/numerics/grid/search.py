@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -26,7 +27,7 @@ GOAL = 5e-7  # relative distance of the ends of ε that is aimed at
 ENOUGH = 1e-6
 _GROWTH = 8  # at most, from one grid to the next: coarse ones overstate the gap
 _REPLANS = 6
-_SETTLED = 0.02
+_SETTLED, _ASTRAY = 0.02, 3.0  # of ε; and of what it was moved by before
 _EVALUATIONS = 60
 _TINY = 1e-7
 _LARGEST = 1e6  # ε: no loss of a grid is above 600
@@ -73,9 +74,9 @@ class GridDirection:
         """The grid of a plan; the last few are remembered."""
         found = self._grids.pop(plan, None)  # other threads may do the same
         if found is None:
-            if plan not in self._paid:
+            with effort.owing() if plan in self._paid else nullcontext():  # made before and forgotten: never refused
                 effort.spend(units(self.parts, plan), "a grid of losses")
-                self._paid.add(plan)
+            self._paid.add(plan)
             try:
                 found = made(self.parts, plan)
             except ArithmeticError as wrong:
@@ -146,12 +147,15 @@ class GridDirection:
         at = max(rough_epsilon(pictures, goal), 0.0)
         found = best = self.solved(at, goal, SMALL)
         for _ in range(_REPLANS):
-            if abs(found.upper - found.at) <= _SETTLED * found.at:
+            moved = abs(found.upper - found.at)
+            if moved <= _SETTLED * found.at:
                 return found
             if not effort.affords((_SPARE + 1) * self._units(found.plan)):
                 break
             found = self.solved(found.upper, goal, SMALL)
             best = max(best, found, key=lambda one: one.share)
+            if abs(found.upper - found.at) > _ASTRAY * moved:  # to and fro: floats see nothing there
+                break
         return best
 
     def refined(self, found: OnOneGrid, goal: float, most: int | None) -> OnOneGrid:
@@ -173,9 +177,12 @@ class GridDirection:
                 break
             if all(one.share < found.share for one in finer):
                 break
+            before = found
             # What splitting adds falls with the square of the step, what merging lacks with the step.
             found = min(finer, key=lambda one: (1 - one.share) * (length / longest) ** (2 if one.plan.split else 1))
             closest, undecided = max(closest, *finer, key=lambda one: one.share), False
+            if most is None and self.atoms_between() and _predicted(before, found, longest) > _ASTRAY * ENOUGH:
+                break
         return closest
 
     def estimated(self, goal: float) -> float:
@@ -240,6 +247,15 @@ class GridDirection:
             except NotCertified:
                 break
         return min(made, key=lambda one: one[:2])[2]  # the last need not be the best
+
+
+def _predicted(before: OnOneGrid, found: OnOneGrid, longest: int) -> float:
+    """The gap of the longest grid, if it falls as it did from one grid to the next."""
+    gaps, ratio = (1 - before.share, 1 - found.share), found.plan.length / before.plan.length
+    if not 0 < gaps[1] < gaps[0] < 1:  # then the first one says nothing
+        return 0.0
+    order = math.log(gaps[0] / gaps[1]) / math.log(ratio)
+    return gaps[1] * math.exp(order * math.log(found.plan.length / longest))
 
 
 def _next_length(length: int, gap: float, longest: int) -> int:

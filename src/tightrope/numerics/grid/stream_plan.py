@@ -7,7 +7,6 @@ coarse enough for four times as many, a rung takes them there.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -80,7 +79,7 @@ def _streams(
         where, finer = reach(steps), float(step) / 2**level
         coarse = 2 ** (level - following)
         middle = (where.bottom + where.top) / 2 - length * finer / 2
-        return Rung(power, level - following, math.floor(middle / finer / coarse) * coarse, where.above, where.below)
+        return Rung(power, level - following, round(middle / finer / coarse) * coarse, where.above, where.below)
 
     rungs: list[Rung] = []
     found: list[Stream] = []

@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from flint import ctx
 
+from tightrope.numerics import effort
 from tightrope.numerics.balls import INFINITY, Ball, ComplexBall, ball, between, precision, upper_float
 from tightrope.numerics.moments.centred_power import CentredPower
 from tightrope.numerics.moments.sampled_normal_bounds import log_sum
@@ -31,6 +32,8 @@ Renyi = Callable[[int], Ball]
 _MOST_TERMS = 2000
 _NO_NOISE = 100  # from this ε₀ on the moments are only enclosed, to a percent or so: they measure hardly any privacy
 _HUGE = 1e6  # exponents above this are scaled before they are raised
+_EVALUATIONS, _GOAL, _MOST_BITS = 8000, 112, 192  # of an integrand; and bits, of an integral and on the way to it
+_UNITS = 1e3, 150.0  # of work for an integral, and for its length
 _NOTHING_KNOWN = between(Ball(0), INFINITY)
 
 
@@ -243,8 +246,13 @@ def _log1p(u: ComplexBall, analytic: bool) -> ComplexBall:
 
 
 def _integral(f: Callable[[ComplexBall, bool], ComplexBall], start: Ball, end: Ball) -> Ball:
-    """∫ f, rigorous, with a relative goal; it may be wide or not finite when the work limit is met."""
-    return ComplexBall.integral(f, start, end, abs_tol=Ball(0), eval_limit=3000).real
+    """∫ f, rigorous, with a relative goal; it may be wide or not finite when the limit of evaluations is met. A finer
+    goal than anybody needs would only meet it sooner, and more bits would not help."""
+    effort.spend(_UNITS[0] + _UNITS[1] * float((end - start).mid()), "a moment of a sampled law")
+    bits = min(int(ctx.prec), _MOST_BITS)
+    with precision(bits):
+        goal = Ball(2) ** -min(bits, _GOAL)
+        return ComplexBall.integral(f, start, end, rel_tol=goal, abs_tol=Ball(0), eval_limit=_EVALUATIONS).real
 
 
 def _better(value: Ball, simple: Ball) -> Ball:

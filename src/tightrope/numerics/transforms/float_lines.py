@@ -45,7 +45,8 @@ _BITS = 128
 _SURE = Ball(2) ** -56  # how well a ball must be known before it is rounded
 _TERMS = 64  # of a matrix product
 _WIDE = 128  # terms that are summed at a time
-_ROW, _PLACE, _PRODUCT = 8.0, 0.16, 0.0005  # units of work of a term: to begin, for the root of a number, for a number
+_ROW, _PLACE, _PRODUCT = 8.0, 0.03, 0.0002  # units of work of a term: to begin, for the root of a number, for a number
+_BEGIN, _NUMBER = 60.0, 0.001  # and of all terms together: to begin, for a number
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,8 @@ def exponential_sums(weights: Sequence[Ball], angles: Sequence[Ball], count: int
     if a library forms complex products with three real ones (``grid/fourier.py``). So products are short, and summed.
     """
 
-    effort.spend(len(angles) * (_ROW + _PLACE * math.sqrt(count) + _PRODUCT * count), "a line of doubles")
+    term = _ROW + _PLACE * math.sqrt(count) + _PRODUCT * count
+    effort.spend(_BEGIN + _NUMBER * count + len(angles) * term, "a line of doubles")
     shares = rounded_weights(weights)
     left, right = _rows(angles, count)
     values = (left[:_TERMS].T * shares[:_TERMS]) @ right[:_TERMS]

@@ -18,12 +18,13 @@ from tightrope.numerics.transforms.transform import Transform
 from tightrope.numerics.windowed.outcomes import losses, usual_deviation
 
 if TYPE_CHECKING:
+    from tightrope.numerics.transforms.float_lines import Integers
     from tightrope.numerics.transforms.transform import Floats
 
 __all__ = ["FloatLaw", "FloatOthers", "FloatStep", "Windows", "log_cdf", "log_difference", "log_sum"]
 
 _ANGLES = 12
-_FIRST_TILTS, _QUICK_DECAY, _LOOK = 6, 0.1, 2e3  # what moments cost before the first; of a decay; and a cheap look
+_FIRST_TILTS, _LOOK, _QUICK_DECAY = 6, 60.0, 0.04  # moments before the first; a decay's look; of a proof
 _MOST_PLACES = 20_000
 _DEEPEST, _DEEP_PLACES = 6.0, 240  # how far below their border DEEP steps are looked at, and where
 
@@ -66,6 +67,13 @@ def log_difference(bottom: Floats, growth: Floats) -> Floats:
     return result
 
 
+def _seen(window: Floats) -> Integers:
+    """Where ln of a window is not −∞."""
+    import numpy as np
+
+    return np.nonzero(window > -math.inf)[0]
+
+
 class FloatOthers:
     """The parts that are not split, in floats."""
 
@@ -80,7 +88,8 @@ class FloatOthers:
         """Σ k·ln M(t); ∞ where it is unknown."""
         import numpy as np
 
-        self._spend(sum(transform.tilt_cost * (_FIRST_TILTS + len(t)) for transform, _ in self._parts))
+        work = sum(transform.tilt_cost * (_FIRST_TILTS + len(t)) for transform, _ in self._parts)
+        effort.spend(work, "a windowed contour")
         total = np.zeros(len(t))
         with np.errstate(all="ignore"):
             for transform, copies in self._parts:
@@ -92,14 +101,10 @@ class FloatOthers:
         """About Σ k·ln of the bounds of |M(t+iy)|/M(t)."""
         import numpy as np
 
-        self._spend(sum(_QUICK_DECAY * transform.decay_cost for transform, _ in self._parts))
+        work = sum(_LOOK + _QUICK_DECAY * transform.decay_cost for transform, _ in self._parts)
+        effort.spend(work, "a windowed contour")
         at = np.array([y])
         return sum(copies * float(transform.log_decay_floats(t, at)[0]) for transform, copies in self._parts)
-
-    def _spend(self, work: float) -> None:
-        """A look that is not dear is part of the search, which is counted as a whole."""
-        if work > _LOOK:
-            effort.spend(work, "a windowed contour")
 
     def cost(self, t: float, eta: float, count: int, bits: int) -> float:
         """About how many microseconds their nodes take."""
@@ -149,11 +154,16 @@ class FloatStep:
         self.logs = self._plain + reverse + self.kept
 
     def log_moments(self, windows: Windows, powers: Floats) -> tuple[Floats, Floats]:
-        """ln of l and m at many powers of w."""
+        """ln of m and l at many powers of w."""
+        return self._moments(windows.middle, powers), self._moments(windows.low, powers)
+
+    def _moments(self, window: Floats, powers: Floats) -> Floats:
         import numpy as np
 
-        exponents = np.multiply.outer(powers, self.losses) + self.logs
-        return log_sum(exponents + windows.middle), log_sum(exponents + windows.low)
+        some = _seen(window)
+        if not len(some):
+            return np.full(len(powers), -math.inf)
+        return log_sum(np.multiply.outer(powers, self.losses[some]) + (self.logs + window)[some])
 
     def log_deep(self, t: Floats) -> Floats:
         """ln of what DEEP steps have at tilts t."""
@@ -190,14 +200,15 @@ class FloatStep:
         """ln of the integrand on shifted paths without its fall, and arg w: angles × places."""
         import numpy as np
 
+        some = _seen(window)
         depth = (angles[:, None] / self.mu) ** 2 / 2
-        window = window + self.kept
+        window = (window + self.kept)[some]
         size = depth / self.blur**2 + window
         if bulk:
             gap = -np.expm1(np.minimum(window, -1e-17))
             size = np.minimum(size, np.log1p(np.exp(np.minimum(depth / self.blur**2, 600.0)) * gap))
-        logs, turns = self._plain + depth + size, np.zeros((len(angles), len(self.z)))
-        for z, a in ((self.z, power), (-self.z, 1 - power)) if self.exchanged else ((self.z, power),):
+        logs, turns, places = self._plain[some] + depth + size, np.zeros((len(angles), len(some))), self.z[some]
+        for z, a in ((places, power), (-places, 1 - power)) if self.exchanged else ((places, power),):
             rise = self.rate * np.exp(np.minimum(self.mu * z - self.mu * self.mu / 2, 600.0))
             real, imag = rise * np.cos(angles[:, None]) - self.rate, rise * np.sin(angles[:, None])
             logs = logs + a * np.log1p(np.maximum(real * (2 + real) + imag * imag, -1 + 1e-16)) / 2

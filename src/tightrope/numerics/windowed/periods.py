@@ -18,7 +18,7 @@ __all__ = ["MOST_NODES", "Periods"]
 
 MOST_NODES = 4000
 _MORE = 0.1  # nats that moments may be larger than estimated
-_HALVINGS = 5
+_NEAREST, _CLOSE = 2.0**-5, 1.02  # the least reach, in 1/x; and how well it is known
 _SHORTEST = 1e-3  # of a period, in terms of x
 _ROOM = 1.01  # so much longer than needed is a period that leaves nothing below it: the root may move
 
@@ -103,14 +103,13 @@ class Periods(Borders):
             total += moment + self.others.log_decay(t, y) - self.error - t * self.first
             return total + math.log(math.atan(t / y) / (math.pi * t)), angles
 
-        farthest = self._farthest(tilts, logs)
-        if not (farthest > 0 and tail(farthest)[0] < 0):
+        low, high = self.unit, self._farthest(tilts, logs)
+        if not (high > 0 and tail(high)[0] < 0):
             return None
-        low, high = 0.0, self.unit
-        while high < farthest and not tail(high)[0] < 0:
-            low, high = high, high * 2
-        for _ in range(_HALVINGS):
-            y = math.sqrt(low * high) if low else high / 2
+        if low >= high or tail(low)[0] < 0:
+            low, high = _NEAREST * min(low, high), min(low, high)
+        while high > _CLOSE * low:
+            y = math.sqrt(low * high)
             low, high = (low, y) if tail(y)[0] < 0 else (y, high)
         return high * 1.02, tail(high)[1]
 

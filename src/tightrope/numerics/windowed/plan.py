@@ -8,9 +8,10 @@ from fractions import Fraction
 from tightrope.errors import NotCertified
 from tightrope.numerics.windowed.bounds import Split
 
-__all__ = ["Piece", "WindowPlan", "check_plan"]
+__all__ = ["ROUGHEST", "Piece", "WindowPlan", "check_plan"]
 
 _MOST_NODES, _MOST_BITS = 4000, 4000  # a plan may come from outside
+ROUGHEST = 2
 _WIDEST = Fraction(22, 7)  # no angle reaches π
 
 
@@ -48,6 +49,7 @@ class WindowPlan:
     all_low: Fraction
     deep_tilt: Fraction | None = None
     work: float = field(default=0.0, compare=False)  # about how many microseconds the proof takes
+    level: int = field(default=ROUGHEST, compare=False)  # 0: as fine as is wanted; then rougher and rougher
 
     @property
     def has_low(self) -> bool:

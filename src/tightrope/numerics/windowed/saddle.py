@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from tightrope.numerics import effort
 from tightrope.numerics.contour.tilts import log_factor
 from tightrope.numerics.windowed.floats import FloatLaw, log_sum
 from tightrope.numerics.windowed.outcomes import log_one_call, loss_place, losses
@@ -25,12 +26,14 @@ _STEPS = 60
 _CLOSE, _APART = 0.02, 0.03
 _BULK = 4.0  # deviations: smaller steps are never alone
 _LEAST = -5e4
+_UNITS = 100.0  # of work for a call, and for each sampler
 
 
 def saddle_call(law: FloatLaw, x: float, adding: bool = False) -> float:
     """About ln of the call at x > 0; −∞ if nothing is seen."""
     import numpy as np
 
+    effort.spend(_UNITS * (1 + len(law.samplers)), "a windowed contour")
     room = law.room(x)
     cap = max(room, _BULK * law.deviation)
     steps = [_Capped(*sampler, None if adding else cap, law.exchanged) for sampler in law.samplers]

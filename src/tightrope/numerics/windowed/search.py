@@ -27,14 +27,19 @@ __all__ = ["window_plan"]
 
 _BLURS = (0.07, 0.14, 0.28, 0.56)
 _PATIENCE = 2  # blurs without a plan: then the others have none either, nearly always
-_MOST_MICROSECONDS, _SHORT, _QUICK = 9e5, 1.5e5, 2e4
-_SEARCH, _IN_VAIN = 2e4, 2e4  # units of work to plan with one blur, and more where there is no plan
+_MOST_MICROSECONDS, _SHORT, _QUICK = 7e5, 1.5e5, 3e4
+_SEARCH, _PLACE = 5e3, 11.0  # units of work to plan with one blur, and for each of its outcomes
 _NOTHING = 5.0  # nats below the error: where a step is less likely than that, its moments are cut off
 _FLATTER, _FINER = (1.0, 0.9, 0.63, 0.4, 0.125), 12  # shares of the saddle; tilts between two of the first grid
 
 
 class _Planner(Periods):
     """Plans for one blur."""
+
+    @property
+    def places(self) -> int:
+        """How many outcomes are looked at."""
+        return sum(len(step.z) for step in self.steps)
 
     def plans(self) -> list[WindowPlan]:
         """Plans with a LOW part, where there may be one, and without."""
@@ -172,9 +177,9 @@ def window_plan(
             effort.spend(_SEARCH, "a windowed contour")
             plans: list[WindowPlan] = []
             with suppress(NotCertified, ArithmeticError, ValueError):
-                plans = _Planner(law, ends, error, blur, adding, close).plans()
-            if not plans:
-                effort.spend(_IN_VAIN, "a windowed contour")
+                planner = _Planner(law, ends, error, blur, adding, close)
+                effort.spend(_PLACE * planner.places, "a windowed contour")
+                plans = planner.plans()
             quickest = min(plans, key=lambda plan: plan.work, default=None)
             if quickest is not None and (found is None or quickest.work < found.work):
                 found, borders = quickest, [close]  # the others are worse with wider blurs, too

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from tightrope.numerics import effort
 from tightrope.numerics.windowed.outcomes import log_one_call, loss_place, losses, shares_above, usual_deviation
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ _PLAIN = -12.0  # a call of e^−12 is seen by floats without a tilt
 _FAR = -40.0
 _ROOMY = 12.0  # deviations: a lattice with a lower cap is rough where losses of both signs are cut off there
 _LEAST = -700.0  # of a smaller call nothing is known
+_UNITS = 2.5e3  # of work, for a lattice or sums
 
 
 class Lattice:
@@ -39,6 +41,7 @@ class Lattice:
     ) -> None:
         import numpy as np
 
+        effort.spend(_UNITS, "a windowed contour")
         mu, rate, exchanged = step_of
         end = loss_place(mu, rate, cap, exchanged)
         self.above, self.above_reverse = (
@@ -147,6 +150,7 @@ def _direct_call(mu: float, rate: float, copies: int, x: float) -> float:
     """Roughly ln of the call at x far out, where no tilt shows floats all that counts: sums of positive terms only."""
     import numpy as np
 
+    effort.spend(_UNITS, "a windowed contour")
     z = np.linspace(-9.0, loss_place(mu, rate, x), 3000)
     at, _ = losses(mu, rate, z, exchanged=False)
     logs = at - z * z / 2 + math.log(float(z[1] - z[0]) / math.sqrt(2 * math.pi))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
+from dataclasses import replace
 
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort
@@ -11,7 +13,7 @@ from tightrope.numerics.contour.floats import searching
 from tightrope.numerics.windowed.floats import FloatLaw
 from tightrope.numerics.windowed.integral import WindowProof
 from tightrope.numerics.windowed.parts import WindowLaw
-from tightrope.numerics.windowed.plan import WindowPlan, check_plan
+from tightrope.numerics.windowed.plan import ROUGHEST, WindowPlan, check_plan
 from tightrope.numerics.windowed.saddle import saddle_call, saddle_root
 from tightrope.numerics.windowed.search import window_plan
 from tightrope.numerics.windowed.start import near_call, near_reverse_call, near_root
@@ -106,13 +108,18 @@ class WindowedSum:
         return found if found > -math.inf else saddle_call(law, x, self._adds(True))
 
     @searching
-    def plan(self, x: float, log_call: float, slope: float, root: bool = False) -> WindowPlan:
-        """A plan good enough to find the x of a call near this one; ``root``: and nothing else is wanted."""
+    def plan(
+        self, x: float, log_call: float, slope: float, root: bool = False, before: WindowPlan | None = None
+    ) -> WindowPlan:
+        """A plan good enough to find the x of a call near this one; ``root``: and nothing else is wanted. Where the one
+        ``before`` could not be finer, this one is not to be, either."""
         rough = [min(share * slope, _POOREST) for share in _SHARES]
         usual = max(_USUAL * min(slope, 1.0), min(_PLACE * slope, _ROUGH) if root else 0.0)
-        for relative in (usual, max(_COARSE * min(slope, 1.0), rough[0]), rough[1]):
+        shares = (usual, max(_COARSE * min(slope, 1.0), rough[0]), rough[1])
+        for level in range(0 if before is None else before.level, len(shares)):
             try:
-                return window_plan(self._floats[0], (x, x), log_call, max(relative, _FINEST))
+                plan = window_plan(self._floats[0], (x, x), log_call, max(shares[level], _FINEST))
+                return replace(plan, level=level)
             except NotCertified as wrong:
                 failure = wrong
         raise failure
@@ -169,7 +176,8 @@ class WindowedSum:
                 self._proofs.pop(next(iter(self._proofs)), None)
             check_plan(plan, len(self._floats[adding].samplers), self._exchanged, self._adds(adding))
             work = plan.work or proof_work(self._floats[adding], plan)  # one that was read does not say
-            effort.spend(work + _LEAST, "a windowed contour")
+            with nullcontext() if plan.level == ROUGHEST else effort.proving():
+                effort.spend(work + _LEAST, "a windowed contour")
             with effort.paid():
                 proof = WindowProof(self._laws[adding], plan, self._adds(adding))
                 self._proofs[plan, adding] = proof
