@@ -13,6 +13,8 @@ from test_grid_plans import random_plan, random_product
 
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import lower_float, upper_float
+from tightrope.numerics.grid import climb
+from tightrope.numerics.grid.cells import UNIT
 from tightrope.numerics.grid.climb import Climb, growth, squares
 from tightrope.numerics.grid.convolution import Circle
 from tightrope.numerics.grid.grid_plan import GridPlan, Rung, Stream
@@ -226,3 +228,22 @@ def test_too_many_rungs_are_refused():
 def test_no_rung_is_higher_than_floats_bear(doublings):
     with pytest.raises(NotCertified):
         Rung(1, doublings, 0, Fraction(2), Fraction(1))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_shares_of_many_points_are_those_of_balls(seed, monkeypatch):
+    """Floats are off by no more than they say."""
+    rng = random.Random(seed)
+    step, tilt = Fraction(rng.randint(2**10, 2**20), 2**36), rng.randint(1, 31) * Fraction(2) ** rng.randint(-6, 6)
+    one, wide = Climb(Circle(np.zeros(8, complex)), step, rng.choice([tilt, -tilt])), 2 ** rng.randint(7, 10)
+    *found, off = one._shares(step, wide)
+    monkeypatch.setattr(climb, "_FEW", wide)
+    *known, none = one._shares(step, wide)
+    assert none == 0 < off
+    for floats, balls in zip(found, known, strict=True):
+        assert np.all(np.abs(floats - balls) <= (off + 2) * UNIT * np.abs(balls))
+
+
+def test_a_rung_too_long_for_its_tilt_is_refused():
+    with pytest.raises(NotCertified):
+        Climb(Circle(np.zeros(8, complex)), Fraction(1), Fraction(9))._shares(Fraction(1), 256)

@@ -96,7 +96,7 @@ def random_moved(rng, listed):
 def test_no_moved_plan_proves_a_falsehood():
     """Against sums over all atoms around a normal loss; laws are moved up and down, so that Q has any mass."""
     told = 0
-    for seed in range(14):
+    for seed in range(8):
         rng = random.Random(seed)
         finite = [(rare_law(rng), rng.choice([1, 2, 3])) for _ in range(2)]
         smooth = [(normal(F(rng.randint(1, 100), 100)), rng.choice([1, 2]))]
@@ -110,7 +110,7 @@ def test_no_moved_plan_proves_a_falsehood():
         places = (0.0, rng.uniform(0, 0.1), rng.uniform(0, 4))
         no_falsehood(grid, places, delta)
         told += sum(lower_float(grid.lower(x)) > delta(x) / 10 or grid.upper(x) < 3 * delta(x) for x in places)
-    assert told >= 14
+    assert told >= 8
 
 
 def test_moves_that_do_not_fit():
@@ -186,7 +186,7 @@ def test_windows_of_rungs_are_where_the_sums_are():
     step, length = F(1, 2**12), 2**9
 
     def reach(steps):
-        return Reach(-steps * 0.1 * float(step), 0.0, F(4000), F(-4000))
+        return Reach(-steps * 0.3 * float(step), 0.0, F(4000), F(-4000))
 
     for stream in climbing(77, step, length, float(step), reach):
         wide, steps = step / 2**stream.doublings, 1

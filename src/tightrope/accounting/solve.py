@@ -42,7 +42,7 @@ WORK, BELOW = 2.1e6, 2.5e5  # units of work for a question; of it for its lower 
 OTHERS = 2.5e5  # of it for all other routes, where the exact one gives up
 _PLENTY = 1.5e6  # nearly all of it: with less left, as for a trial of a calibration, fair ends will do,
 _LESS = 0.08  # and of that so much for these two
-_ROOM = 1e-5  # at most, relatively, between such a lower end and what was proved
+_WORSE, _ROOM = 8, 1e-5  # widths, and at most, relatively, between such a lower end and what was proved
 _SHARE, _ENOUGH = 0.7, 1e6  # of what is left, for each of these laws; units where a rough end will do
 NOTHING = Answer(Bound(0.0, math.inf), Bound(0.0, math.inf), "none", "upper", (), {})
 
@@ -175,10 +175,10 @@ def _worth(route: Route, best: Answer, paired: bool, effort: int) -> bool:
 
 
 def with_room(found: Bound) -> float:
-    """A little below its lower end, so that whoever checks it may find a proof that is half as good."""
+    """A little below its lower end, so that whoever checks it may find a proof that is not as good: of δ at this ε."""
     if not math.isfinite(found.lower):
         return found.lower
-    return found.lower - min(found.upper - found.lower, _ROOM * found.lower)
+    return found.lower - min(_WORSE * (found.upper - found.lower), _ROOM * found.lower)
 
 
 def largest_lower(m: Mechanism, enclosed: Callable[[Profile], Bound], known: int = 0) -> float:

@@ -20,13 +20,19 @@ from fractions import Fraction
 
 import numpy as np
 
+from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, precision, upper_float
-from tightrope.numerics.grid.cells import UNIT
+from tightrope.numerics.grid.cells import UNIT, Floats
 from tightrope.numerics.grid.convolution import Circle, convolved, norm
+from tightrope.numerics.grid.exponentials import exponentials
 from tightrope.numerics.grid.fourier import Complexes
 from tightrope.numerics.grid.grid_plan import Rung, Stream
+from tightrope.numerics.grid.growths import growths as expm1s
 
 __all__ = ["Climb", "growth", "growths", "squares", "strayed"]
+
+_FEW = 64  # points of a cell whose shares are balls
+_STEEPEST = 500.0
 
 
 def growth(tilt: Fraction, reach: Fraction) -> Ball:
@@ -101,19 +107,34 @@ class Climb:
         """Onto every 2^g-th point. A number i points above the last of those has the share (1 − e^{−ih})/(1 − e^{−ρ})
         above it; tilting multiplies the shares by e^{t(ρ − ih)} and e^{−tih}."""
         n, wide = summed.numbers.size, 2**rung.doublings
-        ups, downs = np.empty(wide), np.empty(wide)
-        with precision(80):
-            h, t, reach = ball(step), ball(self.tilt), ball(step * wide)
-            size = upper_float(growth(self.tilt, step * wide).exp())
-            for i in range(wide):
-                share = (-h * i).expm1() / (-reach).expm1()
-                ups[i] = float((share * (t * (reach - i * h)).exp() / size).mid())
-                downs[i] = float(((1 - share) * (-t * i * h).exp() / size).mid())
+        ups, downs, off = self._shares(step, wide)
         rows = np.roll(summed.numbers, -(rung.start % n)).reshape(-1, wide)
         found: Complexes = np.zeros(n, np.complex128)
         first = rung.start // wide
         places = np.arange(first, first + len(rows))
         found[places % n] = (rows * downs).sum(axis=1)
         found[(places + 1) % n] += (rows * ups).sum(axis=1)
-        error = math.sqrt(wide) * (summed.error + (2 * wide + 8) * UNIT * norm(summed.numbers))
+        error = math.sqrt(wide) * (summed.error + (2 * wide + 8 + off) * UNIT * norm(summed.numbers))
         return Circle(found, 1.001 * error)
+
+    def _shares(self, step: Fraction, wide: int) -> tuple[Floats, Floats, float]:
+        """Of each number, on the point above it and on the one below, after tilting; and by how many more than two
+        roundings they are off. With D = 1 − e^{−ρ} they are (1 − e^{−ih})e^{t(ρ−ih)}/D and
+        (1 − e^{−(ρ−ih)})e^{−(1+t)ih}/D, both over a bound of their size."""
+        with precision(80):
+            h, t, reach = ball(step), ball(self.tilt), ball(step * wide)
+            whole = -(-reach).expm1() * upper_float(growth(self.tilt, step * wide).exp())
+            if wide <= _FEW:
+                falls = [(-(1 + t) * h * i).exp() / whole for i in range(wide)]
+                more = [float((fall * (h * i).expm1() * (t * reach).exp()).mid()) for i, fall in enumerate(falls)]
+                less = [float((-fall * (h * i - reach).expm1()).mid()) for i, fall in enumerate(falls)]
+                return np.array(more), np.array(less), 0.0
+            over = 1 / float(whole.mid())
+        tilt, exponents = float(self.tilt), (1 + abs(float(self.tilt))) * float(step * wide)
+        if not exponents < _STEEPEST:
+            raise NotCertified("a grid of losses", "a rung of its plan is too long for its tilt")
+        below, left = (np.asarray(x * float(step)) for x in (np.arange(wide), wide - np.arange(wide)))
+        # No exponent is larger, each is rounded thrice at most.
+        ups = -expm1s(-below) * exponentials(tilt * left) * over
+        downs = -expm1s(-left) * exponentials(-(1 + tilt) * below) * over
+        return ups, downs, 40 + 4 * exponents

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,18 +109,9 @@ class DiscreteNormalCells(CellLaw):
         reach = math.isqrt(math.ceil(2 * self.variance * math.ceil(-math.log(least)))) + 1
         if 2 * reach + self.shift > MOST_LISTED or (self.adding and self.rate == 1):
             return None
-        found: list[tuple[Ball, Ball]] = []
+        found, rest = _every(self, reach)
         with precision(_BITS):
-            v, q, whole = ball(self.variance), ball(self.rate), mass(self.variance, Fraction(0))
-            for k in range(-reach - 1, reach + self.shift + 1):
-                growth = 1 + q * (self.shift * (2 * k - self.shift) / (2 * v)).expm1()
-                plain = (-(k * k) / (2 * v)).exp() / whole
-                found.append((growth.log(), plain * (1 if self.adding else growth)))
-            below, near, far = (tail(self.variance, reach + 1 + more) / whole for more in (0, 0, self.shift))
-            end = (1 - q).log() if self.adding else found[0][0]
-            found[0] = (end, below.union(Ball(0)))
-            signed = [(-loss if self.adding else loss, p) for loss, p in found]
-            return listed_losses(signed, low, high, least, near + far)
+            return listed_losses(found, low, high, least, rest)
 
     def _sums(self, k: NDArray[np.int64]) -> list[Floats]:
         """At least and at most what the mixture has between k_0 and k_1, between k_1 and k_2, …; then the plain law."""
@@ -157,3 +148,19 @@ class DiscreteNormalCells(CellLaw):
         if not moved < 1:
             raise NotCertified(_WHAT, "an edge was not found")
         return moved * (1 + 4 * UNIT)
+
+
+@lru_cache(maxsize=8)
+def _every(law: DiscreteNormalCells, reach: int) -> tuple[list[tuple[Ball, Ball]], Ball]:
+    """All losses and masses of noise up to ``reach``, those below it as one; and at least the mass of the others."""
+    found: list[tuple[Ball, Ball]] = []
+    with precision(_BITS):
+        v, q, whole = ball(law.variance), ball(law.rate), mass(law.variance, Fraction(0))
+        for k in range(-reach - 1, reach + law.shift + 1):
+            growth = 1 + q * (law.shift * (2 * k - law.shift) / (2 * v)).expm1()
+            plain = (-(k * k) / (2 * v)).exp() / whole
+            found.append((growth.log(), plain * (1 if law.adding else growth)))
+        below, near, far = (tail(law.variance, reach + 1 + more) / whole for more in (0, 0, law.shift))
+        end = (1 - q).log() if law.adding else found[0][0]
+        found[0] = (end, below.union(Ball(0)))
+        return [(-loss if law.adding else loss, p) for loss, p in found], near + far

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -140,17 +140,9 @@ class ExchangedDiscreteNormalCells(CellLaw):
         reach = math.isqrt(math.ceil(2 * self.variance * math.ceil(-math.log(least)))) + 1 + self.shift
         if 2 * reach > MOST_LISTED:
             return None
+        found, rest = _every(self, reach)
         with precision(_BITS):
-            v, q, whole = ball(self.variance), ball(self.rate), mass(self.variance, Fraction(0))
-            found = [(Ball(0), mass_at_zero(self.variance, self.shift, self.rate, self.glued))]
-            for k in range(self.shift // 2 + 1 if self.glued else 1, reach + 1):
-                plain = (-(k * k) / (2 * v)).exp() / whole
-                over, under = (1 + q * (self.shift * (s * 2 * k - self.shift) / (2 * v)).expm1() for s in (1, -1))
-                under = Ball(1) if self.glued else under
-                loss = (over / under).log()
-                found += [(loss, plain * over), (-loss, plain * under)]
-            beyond = [tail(self.variance, reach + 1 + d) / whole for d in (-self.shift, 0, self.shift)]
-            return listed_losses(found, low, high, least, 2 * sum(beyond, Ball(0)))
+            return listed_losses(found, low, high, least, rest)
 
     def _slack(self, edges: Floats) -> float:
         """By how much a loss may be off that is not surely beyond all edges."""
@@ -168,3 +160,19 @@ def _growths(rate: float, rest: float, base: Floats) -> tuple[Floats, Floats, Fl
     growth = rest + rate * exponentials(base)
     logs = np.log1p(rate * np.expm1(base))
     return growth, logs, np.maximum(*loss_gaps(rate, rest, base, logs))
+
+
+@lru_cache(maxsize=8)
+def _every(law: ExchangedDiscreteNormalCells, reach: int) -> tuple[list[tuple[Ball, Ball]], Ball]:
+    """All losses and masses of noise up to ``reach``, and at least the mass of the others."""
+    with precision(_BITS):
+        v, q, whole = ball(law.variance), ball(law.rate), mass(law.variance, Fraction(0))
+        found = [(Ball(0), mass_at_zero(law.variance, law.shift, law.rate, law.glued))]
+        for k in range(law.shift // 2 + 1 if law.glued else 1, reach + 1):
+            plain = (-(k * k) / (2 * v)).exp() / whole
+            over, under = (1 + q * (law.shift * (s * 2 * k - law.shift) / (2 * v)).expm1() for s in (1, -1))
+            under = Ball(1) if law.glued else under
+            loss = (over / under).log()
+            found += [(loss, plain * over), (-loss, plain * under)]
+        beyond = [tail(law.variance, reach + 1 + d) / whole for d in (-law.shift, 0, law.shift)]
+        return found, 2 * sum(beyond, Ball(0))

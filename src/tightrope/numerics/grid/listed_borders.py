@@ -16,6 +16,7 @@ from fractions import Fraction
 import numpy as np
 
 from tightrope.errors import NotCertified
+from tightrope.numerics import effort
 from tightrope.numerics.grid.cells import Atoms, CellLaw
 from tightrope.numerics.grid.graded import Borders
 from tightrope.numerics.grid.graded_search import degree_for, within
@@ -38,6 +39,7 @@ _MOST_DEGREE = 100
 _SEEN = math.log(1e-16)  # of δ: cells of laws
 _NEARLY, _FURTHER = 0.98, 1.2  # of ε and of a loss, which are only about right
 _LOWEST, _BITS = 1e-12, 20  # of borders
+_UNITS = 1e4, 2.0  # units of work for lists, and for a sum
 _SHORTEST, _ABOVE = 1e-3, 2.0  # of ε: a loss that is moved, and the largest sum of such losses
 
 
@@ -103,6 +105,7 @@ def _sketch(
     floor = _floor(pictures, whole, epsilon, level)
     moves, shown = _moves(parts, pictures, known, epsilon)
     grades, rest = heavy_grades(parts, known, degree, least, floor, moves)
+    effort.spend(_UNITS[0] + _UNITS[1] * sum(one.sums.size for one in grades), "sums of heavy losses")
     seen = math.exp(level + _SEEN)
     light = [tuple(_light(shown, known, one.grade, seen)) if one.light else () for one in grades]
     return ListedSketch(tuple(known), degree, least, floor, tuple(grades), rest, tuple(light), moves)

@@ -35,6 +35,7 @@ _CHEAP = 1.5e5  # units of work for more than is needed
 _NEARLY = 3.0  # times what is enough: other kinds of grids are hardly as close
 _ROOTS = 6  # readings that will be wanted
 _BUDGET = 2 * LONGEST  # points of all grids
+_PLANNED = 3000.0  # units of work for a plan and all bounds of a grid
 _READ = 1000.0, 1.2  # units of work to read both ends of a grid at all sums, and at each of them
 
 
@@ -76,7 +77,7 @@ class ListedFit:
 
     def _fitted(self, number: int, band: Band, length: int) -> Fitted:
         plan, sums = self._sketch.plan(number, band, length), self._sketch.grades[number].sums
-        cost = grid_units(self._sketch.grades[number].light, plan) + _READ[0] + _READ[1] * sums.size
+        cost = grid_units(self._sketch.grades[number].light, plan) + _PLANNED + _READ[0] + _READ[1] * sums.size
         effort.spend(cost, "sums of heavy losses")
         return self._read(number, band, plan, Readings(GridSum(self._sketch.grades[number].light, plan, whole=False)))
 

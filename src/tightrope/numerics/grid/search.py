@@ -203,7 +203,11 @@ class GridDirection:
         return OnOneGrid(plan, low, high, at)
 
     def planned(
-        self, epsilon: float, fine: bool = True, graded: bool = True, closely: bool = False  # noqa: ARG002
+        self,
+        epsilon: float,
+        fine: bool = True,
+        graded: bool = True,
+        closely: bool = False,  # noqa: ARG002
     ) -> AnyPlan:
         """For δ at this ε; ``closely``: the ends of δ itself are to meet, and not those of an ε with that δ."""
         return self.one_grid(epsilon, fine, closely)

@@ -23,7 +23,7 @@ _LEAST = 24  # fewer terms are not worth it
 _ROOM = 0.15  # of what separates the floor from 1, for the light terms
 _HEAVY, _FEW = 0.6, 0.01  # shares of the terms, and of the nodes, from which on nothing is gained
 _TOGETHER, _AT_ONCE = 64, 2**18  # terms, whose sum is off by little; and products
-_WORK = 0.06  # units of a product by itself
+_ROW, _WORK = 10.0, 0.06  # units of work of a term: to begin, and for a product by itself
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def sums_at(shares: Sequence[Ball], angles: Sequence[Ball], indices: Integers) -
 def _few_sums(shares: Sequence[Ball], angles: Sequence[Ball], indices: Integers) -> tuple[Complexes, Ball]:
     import numpy as np
 
-    effort.spend(_WORK * len(shares) * len(indices), "a line of doubles")
+    effort.spend(len(shares) * (_ROW + _WORK * len(indices)), "a line of doubles")
     weights, values = rounded_weights(shares), np.zeros(len(indices), dtype=np.complex128)
     size = max(_AT_ONCE // _TOGETHER, 1)
     for at in range(0, len(shares), _TOGETHER):
