@@ -155,3 +155,39 @@ def test_a_tiny_delta_is_answered(delta, relation):
     claim = tr.epsilon(tr.DiscreteGaussian("0.35").poisson("0.8", relation=relation) * 6, delta=delta)
     assert claim.upper < float("inf")
     assert confirmed(json.loads(claim.to_json()))
+
+
+MOVED_TEXT = "laplace(scale=6.9) * 2 + discrete_gaussian(sigma=4.31).poisson(3.45e-5, relation=replace) * 17"
+MOVED = tr.epsilon(tr.parse(MOVED_TEXT), delta="1.88e-19")
+MOVED_DATA = json.loads(MOVED.to_json())
+MOVES = MOVED_DATA["witness"]["moves"]
+
+
+def test_these_are_moved():
+    assert any(move != "0/1" for move in MOVES)
+    assert confirmed(MOVED_DATA)
+
+
+@pytest.mark.parametrize(
+    "moves",
+    [
+        [],
+        MOVES[:1],
+        MOVES[::-1],
+        MOVES * 2,
+        [MOVES[0], "1/1024"],
+        ["1/7", "0/1"],
+        ["-1/8", "0/1"],
+        ["200/1", "0/1"],
+        [f"{10**400}/1", "0/1"],
+        ["nan", "0/1"],
+        "ab",
+        None,
+    ],
+    ids=str,
+)
+def test_no_other_origin_proves_a_falsehood(moves):
+    false = MOVED.computed.upper * (1 + 1e-4)
+    over = changed(MOVED_DATA, upper=false * 2, lower=false, tight=False, computed=[false, false * 2])
+    assert not confirmed(with_witness(understated(MOVED), moves=moves))
+    assert not confirmed(with_witness(over, moves=moves))

@@ -26,6 +26,7 @@ from tightrope.numerics.grid.listed_borders import listed_sketch
 from tightrope.numerics.grid.listed_direction import ListedDirection
 from tightrope.numerics.grid.listed_fit import ListedFit
 from tightrope.numerics.grid.moved import Moved, moved
+from tightrope.numerics.grid.normal_cells import NormalCells
 from tightrope.numerics.grid.readings import Readings
 from tightrope.numerics.grid.stream_plan import Reach, climbing
 from tightrope.numerics.grid.total import GridSum
@@ -196,3 +197,15 @@ def test_windows_of_rungs_are_where_the_sums_are():
             assert low <= reach(steps).bottom
             assert high > 0
             wide *= 2**rung.doublings
+
+
+def test_masses_that_leave_the_floats_are_bounded():
+    """Moved down, a tiny mass of Q is below all normal floats: it lies between 0 and more, and is never nothing."""
+    law = NormalCells(real(F(3)))
+    edges = np.linspace(95.0, 110.0, 40)
+    before, found = law.cells(edges), Moved(law, F(-100)).cells(edges + 100)
+    tiny = (before.q_high > 0) & (before.q_high < 1e-250)
+    assert tiny.sum() > 10
+    assert np.all(found.q_high[tiny] >= 1e-290)
+    assert np.all(found.q_low[tiny] == 0)
+    assert np.all(found.p_high >= before.p_low)

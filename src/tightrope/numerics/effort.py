@@ -1,7 +1,6 @@
 """How much work a question may cost, counted and not timed: the same on any machine, however busy it is.
 
-A unit is about a microsecond. Outside of ``allowed`` nothing is counted and nothing refused, so a proof that is checked
-is never short of work.
+A unit is about a microsecond. Outside of ``allowed`` nothing is counted and nothing refused.
 """
 
 from __future__ import annotations

@@ -206,6 +206,8 @@ def _finer(transform: Transform, copies: int, plan: BlurPlan, indices: Integers)
         found = None if terms is None else fine_powers(terms, plan.eta, indices, copies, _FINE)
         if found is not None:
             return _Power(found.values, found.error + 4 * UNIT, np.maximum(_size(found.values), _LIGHT))
+        if _RAISED * len(indices) > _MOST_MICROSECONDS:
+            return None
         numbers = [int(k) for k in indices]
         with precision(BITS + copies.bit_length()):
             cost = transform.at_cost(plan.t, plan.eta, numbers) + _RAISED * len(numbers)

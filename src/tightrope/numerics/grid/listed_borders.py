@@ -39,7 +39,7 @@ _MOST_DEGREE = 100
 _SEEN = math.log(1e-16)  # of δ: cells of laws
 _NEARLY, _FURTHER = 0.98, 1.2  # of ε and of a loss, which are only about right
 _LOWEST, _BITS = 1e-12, 20  # of borders
-_UNITS = 1e4, 2.0  # units of work for lists, and for a sum
+_UNITS = 3e3, 1.0  # units of work for lists, and for a sum
 _SHORTEST, _ABOVE = 1e-3, 2.0  # of ε: a loss that is moved, and the largest sum of such losses
 
 

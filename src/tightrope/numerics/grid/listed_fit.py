@@ -131,8 +131,8 @@ class ListedFit:
             hopeful = math.sqrt(gaps[widest] / near) if near > 0 else math.inf
             had = effort.left()
             try:
-                most = cheap if gap <= enough else math.inf
-                finer = self._finer(before, gaps[widest] / (_SHARE * wanted), most, kept, hopeful)
+                most, goal = (cheap, wanted) if gap <= enough else (math.inf, max(enough, wanted))
+                finer = self._finer(before, gaps[widest] / (_SHARE * goal), most, kept, hopeful)
             except NotCertified:  # what was found is still good
                 finer = None
             if gap <= enough and math.isfinite(had):

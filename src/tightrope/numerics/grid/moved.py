@@ -21,6 +21,7 @@ from tightrope.numerics.real import Real
 __all__ = ["LONGEST_MOVE", "Moved", "moved"]
 
 LONGEST_MOVE = 100  # e^c is a float, far from the largest
+_TINY = 1e-290
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +61,11 @@ class Moved(CellLaw):
         low, high = self._scale
         # c and the sum are rounded once each.
         slack = found.slack + 4 * UNIT * (abs(float(self.by)) + float(np.max(np.abs(before), initial=0.0)))
-        return Cells(found.p_low, found.p_high, found.q_low * low, found.q_high * high, slack * (1 + 4 * UNIT))
+        # Below the normal floats a product says nothing.
+        least = found.q_low * low
+        least = np.where(least < _TINY, 0.0, least)
+        most = np.where(found.q_high > 0, np.maximum(found.q_high * high, _TINY), 0.0)
+        return Cells(found.p_low, found.p_high, least, most, slack * (1 + 4 * UNIT))
 
     def atoms(self) -> list[Atom]:
         """The same, moved."""

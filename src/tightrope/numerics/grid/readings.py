@@ -79,8 +79,8 @@ class Readings:
             self._wrapped = upper_float(grid.noise(self._offsets[1]) + wrapped) + _TINY
             self._near_above = upper_float((greater.scale - lowest - cut).exp())
             self._near_below, self._strayed = upper_float(greater.outside_below), upper_float(greater.strayed) + _TINY
-            top = None if greater.highest is None else ball(grid.step * greater.highest) + Ball(self._offsets[0])
-            self._highest = math.inf if top is None else upper_float(top)
+            highest = None if greater.highest is None else ball(grid.step * greater.highest) + Ball(self._offsets[0])
+            self._highest = math.inf if highest is None else upper_float(highest)
             self._unseen = upper_float(greater.missing.expm1())
             self._moved = (self._offsets[0] - self._offsets[1]) * _MORE
             self._kernel_unseen = upper_float(4 * greater.misplaced * (2 * greater.missing).exp()) + _TINY

@@ -206,8 +206,8 @@ class GridDirection:
         self,
         epsilon: float,
         fine: bool = True,
-        graded: bool = True,
-        closely: bool = False,  # noqa: ARG002
+        graded: bool = True,  # noqa: ARG002
+        closely: bool = False,
     ) -> AnyPlan:
         """For δ at this ε; ``closely``: the ends of δ itself are to meet, and not those of an ε with that δ."""
         return self.one_grid(epsilon, fine, closely)

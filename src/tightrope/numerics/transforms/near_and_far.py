@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tightrope.numerics.transforms.float_lines import Integers
     from tightrope.numerics.transforms.transform import Complexes
 
-__all__ = ["FarNodes", "near_and_far"]
+__all__ = ["FAR_NODE", "FarNodes", "near_and_far"]
 
 _BITS = 128
 _ENOUGH, _CRUDE = -36.0, -21.0  # ln of an error that is as small as rounding, and of one that is still of use
@@ -29,6 +29,7 @@ _DEAR = 50  # times as long a product takes by itself
 _TRIES = 60  # from the first node to the last
 _ROUND = 1.5  # a number of 2 bits below it is not below what it is made of
 _RULE, _NODE = 5e3, 20.0  # units of work for a rule, and for each of its nodes
+FAR_NODE = 0.1  # units of work for a node far out
 _SHARES = (1.0, 0.75, 0.55, 0.4)  # of the nodes that should be near
 
 
@@ -66,6 +67,7 @@ def near_and_far(
             values, error = sums_at(chosen.shares, [loss * ball(eta) for loss in chosen.losses], indices[near])
             error += chosen.error
             if last < count:
+                effort.spend(FAR_NODE * int((~near).sum()), "a line of doubles")
                 beyond, other = far.nodes(eta, indices[~near])
                 values, error = np.concatenate([values, beyond]), error.max(other)
             error = error.upper()

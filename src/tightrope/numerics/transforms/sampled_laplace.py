@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 from flint import ctx
 
 from tightrope.errors import NotCertified
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
 from tightrope.numerics.gauss import float_gauss, gauss, gauss_error
 from tightrope.numerics.transforms.float_lines import FloatNodes, above, exponential_sums
+from tightrope.numerics.transforms.near_and_far import FAR_NODE
 from tightrope.numerics.transforms.sampled_laplace_nodes import FarLaplace
 from tightrope.numerics.transforms.settled_nodes import Quadrature, settled_copies
 from tightrope.numerics.transforms.transform import Transform, log_phases, power_sums
@@ -145,6 +147,7 @@ class SampledLaplaceTransform(Transform):
             if last < count:
                 if not far.best_terms(ball(eta * (last + 1)))[1] < _CRUDE:
                     return None
+                effort.spend(FAR_NODE * (count - last), "a line of doubles")
                 beyond, other = far.nodes(eta, np.arange(last + 1, count + 1))
                 pieces.append(beyond)
                 error = error.max(other)
