@@ -28,8 +28,8 @@ from tightrope.theorems import REGISTRY, Step
 
 # What a witness from a stranger may cause: it can be anything.
 _NO_WITNESS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError, NotCertified)
-_WORK = 2.5e6  # units of work for a check: no proof that is found takes as many
-_SEARCHES, _SHARE = (2.5e5, 1e6), 0.6  # for a lower end that is not in the witness: first, and then; of what is left
+_WORK = 2.5e6  # units of work for a witness: no proof that is found takes as many
+_SEARCHES = 2.5e5, 2.1e6  # for a lower end that is not in the witness, by each law: first, and then as a question has
 _HINT = "A certificate is the text that Claim.to_json() returned."
 _ASKS = ("epsilon", "delta", "renyi", "tradeoff", "advantage", "pure", "zcdp", "tcdp", "gdp")
 
@@ -183,7 +183,7 @@ def _exceeds(
             pass  # a witness of the upper end only: the other proofs are tried
     for most, law in product(_SEARCHES, _attained(stated.mechanism, route)):
         try:
-            with effort.allowed(min(_SHARE * effort.left(), most)):
+            with effort.paid(), effort.allowed(most):
                 other = loss_has_profile(law)
                 if _above(other, epsilon, other.find(epsilon), target, strict):
                     return True
