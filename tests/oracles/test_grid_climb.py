@@ -12,7 +12,7 @@ from mpmath import mpf
 from test_grid_plans import random_plan, random_product
 
 from tightrope.errors import NotCertified
-from tightrope.numerics.balls import lower_float, upper_float
+from tightrope.numerics.balls import Ball, lower_float, upper_float
 from tightrope.numerics.grid import climb
 from tightrope.numerics.grid.cells import UNIT
 from tightrope.numerics.grid.climb import Climb, growth, squares
@@ -247,3 +247,53 @@ def test_shares_of_many_points_are_those_of_balls(seed, monkeypatch):
 def test_a_rung_too_long_for_its_tilt_is_refused():
     with pytest.raises(NotCertified):
         Climb(Circle(np.zeros(8, complex)), Fraction(1), Fraction(9))._shares(Fraction(1), 256)
+
+
+def test_rounding_is_counted_in_steps_of_its_own_lattice():
+    """What shares may be off by, law by law; the finer lattice of a law that climbs counts with its own step."""
+    plain, fine = Lattice(Fraction(1, 64), -400, 400), Lattice(Fraction(1, 1024), -400, 400)
+    rungs = (Rung(4, 4, -256, Fraction(3), Fraction(-1)),)
+    climbs = ((Stream((), 2),), (Stream(rungs, 2),))
+    laws = [(normal("0.9"), 2), (normal("0.02"), 8)]
+    plan = GridPlan((plain, fine), Fraction(1), -512, 1024, Fraction(3), Fraction(-1), True, climbs)
+    both = GridSum(laws, plan).greater
+    alone = [
+        GridSum(laws[:1], replace(plan, lattices=(plain,), streams=())).greater,
+        GridSum(laws[1:], replace(plan, lattices=(fine,), streams=climbs[1:])).greater,
+    ]
+    steps = [float(plain.step), float(fine.step)]
+    shares = [float(one.missing.mid()) for one in alone]
+    assert min(shares) > 0
+    assert float(both.missing.mid()) == pytest.approx(sum(shares), rel=1e-9, abs=0)
+    assert float(both.misplaced.mid()) == pytest.approx(np.dot(shares, steps), rel=1e-9, abs=0)
+
+
+def test_what_is_misplaced_is_paid_for_near_epsilon():
+    """Four times as far as it may be moved, at the height of sums within reach of ε."""
+    law, x = (normal("0.3"), 40), 1.5
+    plan = GridPlan((Lattice(Fraction(1, 512), -900, 900),), Fraction(1), -2048, 8192, Fraction(3), Fraction(-1), True)
+    grid = GridSum([law], plan)
+    kernel = grid.layers.kernel
+    reach = kernel.reach + 2 * grid.step
+    before, more = grid._near(x, reach, exact=True, kernel=kernel), 1e-6
+    grid.greater = replace(grid.greater, misplaced=grid.greater.misplaced + more)
+    added = float((grid._near(x, reach, exact=True, kernel=kernel) - before).mid())
+    height = math.exp(float(grid.greater.scale.mid()) + float(reach) - x)
+    assert added == pytest.approx(4 * more * height, rel=1e-6)
+
+
+def test_strayed_counts_every_split_below():
+    """The bound of each rung has the growth of all splits below it, one by one."""
+    rungs = tuple(Rung(power, 2, -64, Fraction(4), Fraction(-2)) for power in (4, 3, 5))
+    stream, step, tilt = Stream(rungs, 2), Fraction(1, 16), Fraction(1)
+    found = climb.strayed(stream, step, tilt, 128, lambda a: Ball(float(abs(a - tilt)) / 50))
+    known, steps, reach, below = 0.0, 1, float(step), 0.0
+    for place, rung in enumerate(rungs):
+        steps, below = steps * rung.power, below * rung.power
+        left = math.prod(one.power for one in rungs[place + 1 :]) * stream.copies
+        for a, edge in ((4.0, -reach * (-64 + 128)), (-2.0, reach * -64)):
+            grown = (a * a + max(a, 0.0)) / 8 * below
+            known += left * min(1.0, math.exp(steps * abs(a - 1) / 50 + grown + abs(a - 1) * edge))
+        reach *= 4
+        below += reach * reach
+    assert float(found.mid()) == pytest.approx(known, rel=1e-9)

@@ -115,6 +115,17 @@ def test_above_all_points_nothing_is_read():
     assert np.array_equal(readings.upper(np.array([1.9, 3.0])), [0.0, 0.0])
 
 
+def test_up_to_the_last_point_everything_is_read():
+    """The largest sum lies on the highest point of all: just below it the truth is known."""
+    parts = [(atoms(["40/64", "-40/64"], ["6/10", "3/10"]), 3)]
+    plan = GridPlan((Lattice(F(1, 64), -41, 40),), F(1), -123, 256, F(2), F(1, 2))
+    x = np.array([119.2 / 64, 119.9 / 64])
+    readings = Readings(GridSum(parts, plan))
+    for at, high in zip(x, readings.upper(x), strict=True):
+        assert high >= 0.6**3 * -math.expm1(at - 120 / 64) * (1 - 1e-9)
+    assert readings.upper(np.array([120.1 / 64]))[0] == 0
+
+
 def test_no_steps_at_all():
     x = np.array([-700.0, -1.0, -1e-9, 0.0, 2.0])
     truth = [1.0, -math.expm1(-1), 1e-9, 0.0, 0.0]

@@ -73,6 +73,23 @@ class CellLaw(ABC):
         return None
 
 
+@dataclass(frozen=True, eq=False)
+class DerivedLaw(CellLaw):
+    """A law that is made from another one, and cut as that is."""
+
+    law: CellLaw
+
+    @property
+    def scattered(self) -> bool:  # type: ignore[override]  # a property here
+        """As the other."""
+        return self.law.scattered
+
+    @property
+    def effort(self) -> float:  # type: ignore[override]  # a property here
+        """As the other."""
+        return self.law.effort
+
+
 @dataclass(frozen=True)
 class Atoms(CellLaw):
     """A law of finitely many losses."""

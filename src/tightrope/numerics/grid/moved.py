@@ -15,7 +15,7 @@ import numpy as np
 
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import ball, lower_float, precision, upper_float
-from tightrope.numerics.grid.cells import UNIT, Atom, Atoms, CellLaw, Cells, Floats
+from tightrope.numerics.grid.cells import UNIT, Atom, Atoms, CellLaw, Cells, DerivedLaw, Floats
 from tightrope.numerics.real import Real
 
 __all__ = ["LONGEST_MOVE", "Moved", "moved"]
@@ -25,25 +25,14 @@ _TINY = 1e-290
 
 
 @dataclass(frozen=True, eq=False)
-class Moved(CellLaw):
+class Moved(DerivedLaw):
     """The law of L − ``by``."""
 
-    law: CellLaw
     by: Fraction
 
     def __post_init__(self) -> None:
         if not abs(self.by) <= LONGEST_MOVE:
             raise NotCertified("a law that is moved", f"it is moved by {float(self.by):.3g}, at most {LONGEST_MOVE}")
-
-    @property
-    def scattered(self) -> bool:  # type: ignore[override]  # a property here
-        """As before."""
-        return self.law.scattered
-
-    @property
-    def effort(self) -> float:  # type: ignore[override]  # a property here
-        """As before."""
-        return self.law.effort
 
     @cached_property
     def _scale(self) -> tuple[float, float]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tightrope.numerics.balls import precision
-from tightrope.numerics.grid.cells import UNIT, Atom, CellLaw, Cells, Floats
+from tightrope.numerics.grid.cells import UNIT, Atom, Cells, DerivedLaw, Floats
 from tightrope.numerics.real import ZERO, Real
 
 __all__ = ["Piece"]
@@ -23,23 +23,12 @@ _TRIALS = 2
 
 
 @dataclass(frozen=True, eq=False)
-class Piece(CellLaw):
+class Piece(DerivedLaw):
     """What has losses between ``low`` and ``high`` (``inside``), or what has not. ``low`` may be −∞, ``high`` ∞."""
 
-    law: CellLaw
     low: float
     high: float
     inside: bool
-
-    @property
-    def scattered(self) -> bool:  # type: ignore[override]  # a property here
-        """As the whole."""
-        return self.law.scattered
-
-    @property
-    def effort(self) -> float:  # type: ignore[override]  # a property here
-        """As the whole."""
-        return self.law.effort
 
     def cells(self, edges: Floats) -> Cells:
         """The whole's cells between these edges and the borders, those of the other part left out."""
