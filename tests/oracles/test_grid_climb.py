@@ -284,16 +284,17 @@ def test_what_is_misplaced_is_paid_for_near_epsilon():
 
 def test_strayed_counts_every_split_below():
     """The bound of each rung has the growth of all splits below it, one by one."""
-    rungs = tuple(Rung(power, 2, -64, Fraction(4), Fraction(-2)) for power in (4, 3, 5))
+    rungs = (Rung(4, 1, -64, Fraction(4), Fraction(-2)),) * 3
     stream, step, tilt = Stream(rungs, 2), Fraction(1, 16), Fraction(1)
-    found = climb.strayed(stream, step, tilt, 128, lambda a: Ball(float(abs(a - tilt)) / 50))
+    found = climb.strayed(stream, step, tilt, 128, lambda a: Ball(float(abs(a - tilt)) * 7 / 32))
     known, steps, reach, below = 0.0, 1, float(step), 0.0
     for place, rung in enumerate(rungs):
         steps, below = steps * rung.power, below * rung.power
         left = math.prod(one.power for one in rungs[place + 1 :]) * stream.copies
         for a, edge in ((4.0, -reach * (-64 + 128)), (-2.0, reach * -64)):
             grown = (a * a + max(a, 0.0)) / 8 * below
-            known += left * min(1.0, math.exp(steps * abs(a - 1) / 50 + grown + abs(a - 1) * edge))
-        reach *= 4
+            known += left * min(1.0, math.exp(steps * abs(a - 1) * 7 / 32 + grown + abs(a - 1) * edge))
+        reach *= 2
         below += reach * reach
+    assert 1e-4 < known < 0.5
     assert float(found.mid()) == pytest.approx(known, rel=1e-9)
