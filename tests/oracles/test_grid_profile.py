@@ -10,7 +10,8 @@ from grid_cases import atoms, delta_around_atoms, normal
 
 import tightrope as tr
 from tightrope.accounting.facts import fact
-from tightrope.curves.engines.grid_profile import GridProfile, few, grid_profile
+from tightrope.curves.engines.grid_profile import GridProfile, grid_profile
+from tightrope.curves.engines.rarity import few
 from tightrope.curves.loss import Loss
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, lower_float, precision, upper_float

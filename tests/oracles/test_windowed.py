@@ -13,7 +13,8 @@ import windowed_truth as truth
 import tightrope as tr
 from tightrope.accounting.facts import fact
 from tightrope.curves.engines.contour_profile import contour_profile
-from tightrope.curves.engines.windowed_profile import WindowedProfile, rare, windowed_profile
+from tightrope.curves.engines.rarity import rare
+from tightrope.curves.engines.windowed_profile import WindowedProfile, windowed_profile
 from tightrope.curves.loss import Loss
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, precision

@@ -8,7 +8,8 @@ from mixture_truth import loss_of, profile
 
 import tightrope as tr
 from tightrope.curves.engines.grid_profile import grid_profile
-from tightrope.curves.engines.windowed_profile import rare, windowed_directions
+from tightrope.curves.engines.rarity import rare
+from tightrope.curves.engines.windowed_profile import windowed_directions
 from tightrope.numerics.balls import precision
 from tightrope.numerics.windowed.start import near_call, near_root
 

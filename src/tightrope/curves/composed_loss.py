@@ -7,47 +7,33 @@ finite laws (atoms): δ(x) = Σ p_i δ_smooth(x − l_i) + mass at ∞. Normal p
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, partial
+from functools import partial
 
+from tightrope.curves.chosen_ways import SEVERAL, chosen_ways
 from tightrope.curves.concentrated import joint_failure
-from tightrope.curves.engines.atoms_profile import atoms_profile
-from tightrope.curves.engines.blurred_profile import blurred_profile
-from tightrope.curves.engines.contour_profile import contour_profile
-from tightrope.curves.engines.grid_profile import few, grid_profile
-from tightrope.curves.engines.smoothed_profile import has_few_values, scattered_profile
 from tightrope.curves.engines.transformed import transforms
-from tightrope.curves.engines.windowed_profile import rare, windowed_profile
 from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss, Parts, merged
 from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.pair import Call
 from tightrope.curves.profile import DirectProfile, Profile
-from tightrope.curves.revealed import Revealed
 from tightrope.curves.sampled.allocated import allocated_profile, has_allocation
 from tightrope.curves.sampled.draws import has_draws
-from tightrope.curves.sampled.draws_profile import DrawsProfile
-from tightrope.curves.sampled.glued import few_mixtures
-from tightrope.curves.sampled.poisson import PoissonRemove
-from tightrope.curves.ways import Way, Ways
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort
-from tightrope.numerics.balls import Ball, precision
+from tightrope.numerics.balls import Ball
 from tightrope.numerics.contour.floats import saddle_start
 from tightrope.numerics.real import ZERO, Real, largest
 from tightrope.numerics.search import Start
 from tightrope.numerics.sums.finite import FiniteSum
 from tightrope.theorems import Source, theorem
 
-SEVERAL = 6  # copies from which on a guess saves more than it costs
 SHORT = 20.0  # milliseconds that an exact sum may take for each point before an integral is tried
 FEW_ATOMS = 60  # the same as atoms around a closed form
 MOST_GRIDDED = 400  # copies that a certified grid multiplies out; more would take a second for each point
-SPARSE = 0.3  # sampled records on average
-_SIZABLE = 20.0  # over a loss: smaller ones count less, as they do not reach as far
 _LONG, _CALL = 8e5, 30.0  # units of work of a sum that is not quick; of a closed form around an atom
-_FEW_SAMPLED = 0.7  # records on average
 MOST_ATOMS = 4000  # more atoms around a smooth part would take longer than a second to search over
 
 
@@ -103,13 +89,15 @@ def _around_atoms(call: Call, atoms: FiniteSum, most: int, units: float) -> Eval
 def loss_has_profile(c: Loss) -> Profile:
     """δ(ε) = E[(1 − e^{ε−L})₊], the larger of both directions."""
     if has_draws(c):
+        from tightrope.curves.sampled.draws_profile import DrawsProfile  # with engines that others do without
+
         return DrawsProfile(c, loss_has_profile)
     if has_allocation(c):
         return allocated_profile(c)
     try:
         return _summed(c, quick=True)
     except NotCertified:
-        return _by_contour(c)
+        return chosen_ways(c, partial(_summed, c, quick=False))
 
 
 def _summed(c: Loss, quick: bool) -> Profile:
@@ -136,62 +124,6 @@ def _top(c: Loss, leaks: list[Real]) -> Real | None:
             total = total + pair.largest_finite() * n
         tops.append(total)
     return largest(tops)
-
-
-def _has_transforms(c: Loss) -> bool:
-    try:
-        return all(transforms(parts) is not None for parts in c.directions)
-    except NotCertified:  # a part is out of the reach of its transform
-        return False
-
-
-def _by_contour(c: Loss) -> Profile:
-    """By a contour integral: as it stands where the transform decays, with a blurred kink where it does not;
-    around what matters of sampled steps; on a grid where the steps are few; in the last resort by long sums."""
-    grid: Way = ("grid", partial(grid_profile, c))
-    long: Way = ("sum", partial(_summed, c, quick=False))
-    if not _has_transforms(c):
-        return Ways((long, grid))
-    plain = cache(partial(contour_profile, c, deep=False))
-    contour: Way = ("contour", plain)
-    deep: Way = ("deep", lambda: None if (known := plain()) is None else replace(known, deep=True))
-    windowed: Way = ("windowed", partial(windowed_profile, c))
-    blurred: Way = ("blurred", partial(blurred_profile, c))
-    smoothed: Way = ("smoothed", partial(scattered_profile, c))
-    atoms: Way = ("atoms", partial(atoms_profile, c))
-    if few_mixtures(c):
-        return Ways((grid, contour, deep, blurred, windowed, long))
-    if all(not pair.decays for parts in c.directions for pair, _ in parts):
-        blurry = (blurred, smoothed) if has_few_values(c) else (smoothed, blurred)
-        atomic = (smoothed, grid, blurred) if _sparse(c) else (*blurry, grid)
-        return Ways((*atomic, windowed, contour, deep, long))
-    if few(c):
-        return Ways((windowed, grid, contour, deep, blurred, long))
-    first: tuple[Way, ...] = (windowed, contour) if rare(c) else (contour, smoothed, windowed)
-    found = [(pair, k) for pair, k in c.remove if isinstance(pair, PoissonRemove) and isinstance(pair.base, NormalPair)]
-    sampled, hits = bool(found), sum(k * float(pair.rate) for pair, k in found)
-    # around atoms only windowed contours are quicker than these; few sampled steps hardly decay, however blurred
-    rest = (grid, deep, blurred) if sampled and hits < _FEW_SAMPLED else (deep, blurred, grid)
-    if sampled:
-        return Ways((*first, atoms, *rest, long))
-    return Ways((*first, deep, blurred, atoms, grid, long) if _alone(c) else (*first, *rest, atoms, long))
-
-
-def _alone(c: Loss) -> bool:
-    """Whether one kind of loss, and no mixture, is beside the finite laws: then one grid of it serves all atoms, and
-    that is closer than a grid of the whole."""
-    others = [pair for pair, _ in merged(c.remove) if not isinstance(pair, FinitePair)]
-    return len(others) == 1 and not isinstance(getattr(others[0], "base", None), Revealed)
-
-
-def _sparse(c: Loss) -> bool:
-    """Whether so few records are sampled, with noise of many values, that no tilt finds the tail; many other losses
-    have one."""
-    parts = [(pair, n) for pair, n in merged(c.remove) if not isinstance(pair, FinitePair)]
-    with precision(64):
-        sizes = [(pair.largest_finite().ball(), n) for pair, n in merged(c.remove) if isinstance(pair, FinitePair)]
-        finite = sum(n * min(1.0, _SIZABLE * float(size.mid())) for size, n in sizes)
-    return 0 < sum(n * float(getattr(pair, "rate", 1)) for pair, n in parts) < SPARSE and finite < SEVERAL
 
 
 def _start(c: Loss) -> Callable[[Fraction], Start | None] | None:

@@ -10,8 +10,9 @@ from fractions import Fraction
 from tightrope.curves.composed_loss import loss_has_profile
 from tightrope.curves.engines.even_direction import blurred_direction, contour_direction, grid_direction
 from tightrope.curves.engines.grid_profile import grid_profile
+from tightrope.curves.engines.rarity import rare
 from tightrope.curves.engines.transformed import transforms
-from tightrope.curves.engines.windowed_profile import rare, windowed_directions
+from tightrope.curves.engines.windowed_profile import windowed_directions
 from tightrope.curves.loss import Loss
 from tightrope.curves.profile import within_unit
 from tightrope.curves.revealed import Revealed

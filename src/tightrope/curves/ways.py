@@ -154,13 +154,15 @@ class Ways(Profile):
         found: list[tuple[float, Witness, Answer]] = []
         names = [name for name, _ in self.ways]
         counted = math.isfinite(effort.left())
-        kept = _KEPT * effort.left() if counted and _LAST in names and self._profile(_LAST) is not None else 0.0
-        least = min(_LEAST, kept)
+        kept = _KEPT * effort.left() if counted and _LAST in names else 0.0
         for name, profile in self._profiles():
             if found and not effort.affords(_LITTLE):
                 break
             if self._hopeless(name, found):
                 continue
+            if name != names[0] and kept and self._profile(_LAST) is None:  # the first answers mostly: it is not asked
+                kept = 0.0
+            least = min(_LEAST, kept)
             before = kept > 0 and _LAST in names[names.index(name) + 1 :]
             held = kept * (_LESS if name == _AROUND else 1)
             share = self._share(name, bool(kept)) if counted else 1.0

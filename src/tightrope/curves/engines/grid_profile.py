@@ -17,10 +17,7 @@ from tightrope.curves.engines.grid_witness import read_plan, written_plan
 from tightrope.curves.engines.lesser_direction import bounded_by, chernoff_bound
 from tightrope.curves.engines.transformed import contour_sum, total_variation
 from tightrope.curves.loss import Loss, merged
-from tightrope.curves.normal_pair import NormalPair
-from tightrope.curves.pair import Pair
 from tightrope.curves.profile import Profile, Witness, within_unit
-from tightrope.curves.revealed import Revealed
 from tightrope.curves.shared_proofs import shared_deltas, shared_epsilons
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort
@@ -36,9 +33,7 @@ from tightrope.numerics.real import Real, largest, total
 _STEPS = tuple(10.0**k for k in range(-11, -3))  # relative distances at which an end is proved
 _SHARES, _CLEARLY = (0.55, 0.8), 0.97  # of the work for the first direction: the other may be hard to tell from it
 _NEARBY = Fraction(1, 1000)  # relatively: where else the grids of an ε are used
-_FEW = 0.7  # sampled records on average
 _FEW_POINTS = 4  # of a profile, each with grids of its own
-_ATOMS = 2  # both ends of a bounded loss
 _LOCATED = 2.5e4  # units of work: the search for the place of a grid
 _MOST = 200_000  # steps beyond which floats see nothing of a sum
 
@@ -212,25 +207,6 @@ def _rough_epsilon(direction: GridDirection, goal: float) -> float:
         return direction.rough(goal)
     except NotCertified:
         return -1.0
-
-
-def few(loss: Loss) -> bool:
-    """Whether so few records are sampled that a contour would be long. Only smooth noise: many atoms rarely fit a
-    grid."""
-    hits = 0.0
-    for pair, copies in merged(loss.remove):
-        rate = getattr(pair, "rate", None)
-        if rate is None or not _smooth(pair):
-            return False
-        hits += copies * float(rate)
-    return hits < _FEW
-
-
-def _smooth(pair: Pair) -> bool:
-    if isinstance(getattr(pair, "base", None), NormalPair | Revealed):
-        return True
-    law = pair.cells()
-    return law is not None and not law.scattered and len(law.atoms()) <= _ATOMS
 
 
 def grid_profile(loss: Loss) -> GridProfile | None:

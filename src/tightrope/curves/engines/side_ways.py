@@ -14,6 +14,7 @@ from typing import Protocol
 
 from tightrope.curves.engines import contour_profile, grid_profile, grid_witness, windowed_profile, windowed_witness
 from tightrope.curves.engines.lesser_direction import bounded_by
+from tightrope.curves.engines.rarity import few, rare
 from tightrope.curves.engines.transformed import contour_sum
 from tightrope.curves.loss import Loss
 from tightrope.curves.pair import Call
@@ -188,13 +189,13 @@ def side_ways(loss: Loss, number: int) -> Iterator[SideWay]:
     window = None if windowed is None else Windowed(windowed.steps, total if number else None)
     grid = grid_profile.grid_profile(Loss(parts))
     gridded = [] if grid is None else [Gridded(grid.directions[0])]
-    if window is not None and windowed_profile.rare(loss):
+    if window is not None and rare(loss):
         yield window
-    if grid_profile.few(loss):
+    if few(loss):
         yield from gridded
     if total is not None and any(pair.decays for pair, _ in parts):
         yield Contour(total)
-    if window is not None and not windowed_profile.rare(loss):
+    if window is not None and not rare(loss):
         yield window
-    if not grid_profile.few(loss):
+    if not few(loss):
         yield from gridded

@@ -19,7 +19,6 @@ from tightrope.curves.engines.windowed_stretches import WindowedStretches
 from tightrope.curves.engines.windowed_witness import read_plan, written_plan
 from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss, merged
-from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.profile import Profile, Witness, within_unit
 from tightrope.curves.sampled.exchanged import PoissonReplace
 from tightrope.curves.sampled.poisson import PoissonRemove
@@ -37,7 +36,6 @@ _SINKING = 0.95  # a root that falls like this may be 0
 _ATTEMPTS = 5
 _DEAR_ALONE = 1e5  # microseconds of a proof that is in vain if the other direction has none
 _DEAR, _ROUGHLY = 3e5, math.log(1e-2)  # microseconds of a proof that is worth a rough one; and how rough
-_RARE = 3.0  # below this, a contour integral of the whole loss would be slow
 _FEW = 5  # points that are asked alone
 _APART = 1e-9  # of ε: closer ends need no halving
 _UNSURE = 4.0  # nats by which a saddle may be off
@@ -249,15 +247,3 @@ def windowed_directions(loss: Loss) -> tuple[WindowedDirection, ...] | None:
     if known is None or not known.steps.alone:
         return None
     return tuple(WindowedDirection(known.steps, adding) for adding in (False, True)[: len(loss.directions)])
-
-
-def rare(loss: Loss) -> bool:
-    """Whether the windowed contour is likely the quicker one: few sampled records, little noise or a tiny rate."""
-    hits = 0.0
-    for pair, copies in merged(loss.remove):
-        if not (isinstance(pair, PoissonRemove | PoissonReplace) and isinstance(pair.base, NormalPair)):
-            return False
-        with precision(53):
-            mu, q = abs(float(pair.base.mu().mid())), float(pair.rate)
-        hits += copies * q * min(1 / mu, 3.0) ** 2 * min(1.0, q / 1e-3) ** 0.5
-    return hits < _RARE

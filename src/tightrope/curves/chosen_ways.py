@@ -1,0 +1,121 @@
+"""Which ways to the profile of a composition are tried, and in which order. An engine is loaded when it is tried: most
+questions need one, and all of them take longer to load than it takes to answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache, partial
+
+from tightrope.curves.engines.contour_profile import contour_profile
+from tightrope.curves.engines.rarity import few, rare
+from tightrope.curves.engines.transformed import transforms
+from tightrope.curves.finite_pair import FinitePair
+from tightrope.curves.loss import Loss, merged
+from tightrope.curves.normal_pair import NormalPair
+from tightrope.curves.profile import Profile
+from tightrope.curves.revealed import Revealed
+from tightrope.curves.sampled.glued import few_mixtures
+from tightrope.curves.sampled.poisson import PoissonRemove
+from tightrope.curves.ways import Way, Ways
+from tightrope.errors import NotCertified
+from tightrope.numerics.balls import precision
+
+__all__ = ["SEVERAL", "chosen_ways"]
+
+SEVERAL = 6  # copies from which on a guess saves more than it costs
+_SPARSE = 0.3  # sampled records on average
+_SIZABLE = 20.0  # over a loss: smaller ones count less, as they do not reach as far
+_FEW_SAMPLED = 0.7  # records on average
+
+
+def chosen_ways(c: Loss, summed: Callable[[], Profile]) -> Profile:
+    """By a contour integral: as it stands where the transform decays, with a blurred kink where it does not;
+    around what matters of sampled steps; on a grid where the steps are few; in the last resort by long sums."""
+    grid: Way = ("grid", partial(_grid, c))
+    long: Way = ("sum", summed)
+    if not _has_transforms(c):
+        return Ways((long, grid))
+    plain = cache(partial(contour_profile, c, deep=False))
+    contour: Way = ("contour", plain)
+    deep: Way = ("deep", lambda: None if (known := plain()) is None else replace(known, deep=True))
+    windowed: Way = ("windowed", partial(_windowed, c))
+    blurred: Way = ("blurred", partial(_blurred, c))
+    smoothed: Way = ("smoothed", partial(_smoothed, c))
+    atoms: Way = ("atoms", partial(_atoms, c))
+    if few_mixtures(c):
+        return Ways((grid, contour, deep, blurred, windowed, long))
+    if all(not pair.decays for parts in c.directions for pair, _ in parts):
+        blurry = (blurred, smoothed) if _has_few_values(c) else (smoothed, blurred)
+        atomic = (smoothed, grid, blurred) if _sparse(c) else (*blurry, grid)
+        return Ways((*atomic, windowed, contour, deep, long))
+    if few(c):
+        return Ways((windowed, grid, contour, deep, blurred, long))
+    first: tuple[Way, ...] = (windowed, contour) if rare(c) else (contour, smoothed, windowed)
+    found = [(pair, k) for pair, k in c.remove if isinstance(pair, PoissonRemove) and isinstance(pair.base, NormalPair)]
+    sampled, hits = bool(found), sum(k * float(pair.rate) for pair, k in found)
+    # around atoms only windowed contours are quicker than these; few sampled steps hardly decay, however blurred
+    rest = (grid, deep, blurred) if sampled and hits < _FEW_SAMPLED else (deep, blurred, grid)
+    if sampled:
+        return Ways((*first, atoms, *rest, long))
+    return Ways((*first, deep, blurred, atoms, grid, long) if _alone(c) else (*first, *rest, atoms, long))
+
+
+def _has_transforms(c: Loss) -> bool:
+    try:
+        return all(transforms(parts) is not None for parts in c.directions)
+    except NotCertified:  # a part is out of the reach of its transform
+        return False
+
+
+def _alone(c: Loss) -> bool:
+    """Whether one kind of loss, and no mixture, is beside the finite laws: then one grid of it serves all atoms, and
+    that is closer than a grid of the whole."""
+    others = [pair for pair, _ in merged(c.remove) if not isinstance(pair, FinitePair)]
+    return len(others) == 1 and not isinstance(getattr(others[0], "base", None), Revealed)
+
+
+def _sparse(c: Loss) -> bool:
+    """Whether so few records are sampled, with noise of many values, that no tilt finds the tail; many other losses
+    have one."""
+    parts = [(pair, n) for pair, n in merged(c.remove) if not isinstance(pair, FinitePair)]
+    with precision(64):
+        sizes = [(pair.largest_finite().ball(), n) for pair, n in merged(c.remove) if isinstance(pair, FinitePair)]
+        finite = sum(n * min(1.0, _SIZABLE * float(size.mid())) for size, n in sizes)
+    return 0 < sum(n * float(getattr(pair, "rate", 1)) for pair, n in parts) < _SPARSE and finite < SEVERAL
+
+
+def _windowed(c: Loss) -> Profile | None:
+    from tightrope.curves.engines.windowed_profile import windowed_profile
+
+    return windowed_profile(c)
+
+
+def _blurred(c: Loss) -> Profile | None:
+    from tightrope.curves.engines.blurred_profile import blurred_profile
+
+    return blurred_profile(c)
+
+
+def _has_few_values(c: Loss) -> bool:
+    from tightrope.curves.engines.smoothed_profile import has_few_values
+
+    return has_few_values(c)
+
+
+def _smoothed(c: Loss) -> Profile | None:
+    from tightrope.curves.engines.smoothed_profile import scattered_profile
+
+    return scattered_profile(c)
+
+
+def _atoms(c: Loss) -> Profile | None:
+    from tightrope.curves.engines.atoms_profile import atoms_profile
+
+    return atoms_profile(c)
+
+
+def _grid(c: Loss) -> Profile | None:
+    from tightrope.curves.engines.grid_profile import grid_profile
+
+    return grid_profile(c)

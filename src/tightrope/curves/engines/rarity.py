@@ -1,0 +1,48 @@
+"""Whether so few records are sampled that other ways than a contour of the whole loss are the quicker ones."""
+
+from __future__ import annotations
+
+from tightrope.curves.loss import Loss, merged
+from tightrope.curves.normal_pair import NormalPair
+from tightrope.curves.pair import Pair
+from tightrope.curves.revealed import Revealed
+from tightrope.curves.sampled.exchanged import PoissonReplace
+from tightrope.curves.sampled.poisson import PoissonRemove
+from tightrope.numerics.balls import precision
+
+__all__ = ["few", "rare"]
+
+_FEW = 0.7  # sampled records on average
+_ATOMS = 2  # both ends of a bounded loss
+_RARE = 3.0  # below this, a contour integral of the whole loss would be slow
+
+
+def few(loss: Loss) -> bool:
+    """Whether so few records are sampled that a contour would be long. Only smooth noise: many atoms rarely fit a
+    grid."""
+    hits = 0.0
+    for pair, copies in merged(loss.remove):
+        rate = getattr(pair, "rate", None)
+        if rate is None or not _smooth(pair):
+            return False
+        hits += copies * float(rate)
+    return hits < _FEW
+
+
+def _smooth(pair: Pair) -> bool:
+    if isinstance(getattr(pair, "base", None), NormalPair | Revealed):
+        return True
+    law = pair.cells()
+    return law is not None and not law.scattered and len(law.atoms()) <= _ATOMS
+
+
+def rare(loss: Loss) -> bool:
+    """Whether the windowed contour is likely the quicker one: few sampled records, little noise or a tiny rate."""
+    hits = 0.0
+    for pair, copies in merged(loss.remove):
+        if not (isinstance(pair, PoissonRemove | PoissonReplace) and isinstance(pair.base, NormalPair)):
+            return False
+        with precision(53):
+            mu, q = abs(float(pair.base.mu().mid())), float(pair.rate)
+        hits += copies * q * min(1 / mu, 3.0) ** 2 * min(1.0, q / 1e-3) ** 0.5
+    return hits < _RARE
