@@ -8,6 +8,8 @@ import pytest
 import tightrope as tr
 from attacks.certificates import changed, confirmed, understated, with_witness
 
+pytestmark = pytest.mark.no_cover  # long, and shorter ones come by the same lines
+
 CLAIM = tr.epsilon(tr.DiscreteGaussian("0.431").poisson("1.51e-5") * 95, delta="3.38e-12")
 DATA = json.loads(CLAIM.to_json())
 LISTS = DATA["witness"]["lists"]

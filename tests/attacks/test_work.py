@@ -14,6 +14,8 @@ from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.bound import Bound
 
+pytestmark = pytest.mark.no_cover  # long, and shorter ones come by the same lines
+
 _SLOW = [  # each took more than two seconds before its work was counted
     (
         "discrete_gaussian(sigma=14.9) * 14 + randomized_response(epsilon=1.94) * 30"

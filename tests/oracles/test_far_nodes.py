@@ -21,6 +21,8 @@ from tightrope.numerics.transforms.sampled_panels import _error
 from tightrope.numerics.transforms.settled_nodes import Quadrature
 from tightrope.numerics.transforms.symmetric_laplace import SymmetricLaplaceTransform
 
+pytestmark = pytest.mark.no_cover  # long, and shorter ones come by the same lines
+
 F = Fraction
 ALL = Ball(-200)  # a floor that no node is below
 

@@ -10,6 +10,8 @@ from tightrope.curves.loss import Loss
 from tightrope.curves.sampled.draws import drawn_pairs, with_counts
 from tightrope.curves.sampled.glued import few_mixtures
 
+pytestmark = pytest.mark.no_cover  # long, and shorter ones come by the same lines
+
 
 def cut(text, last):
     """The loss with multiplicities up to the last kept."""

@@ -13,6 +13,8 @@ from tightrope.curves.engines.windowed_profile import windowed_directions
 from tightrope.numerics.balls import precision
 from tightrope.numerics.windowed.start import near_call, near_root
 
+pytestmark = pytest.mark.no_cover  # long, and shorter ones come by the same lines
+
 
 def step(sigma, rate, copies=1):
     return f"gaussian(sigma={sigma}).poisson({rate}, relation=replace) * {copies}"

@@ -28,6 +28,8 @@ from tightrope.curves.loss import Loss
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, precision
 
+pytestmark = pytest.mark.no_cover  # long, and shorter ones come by the same lines
+
 
 @pytest.mark.parametrize(
     ("first", "second", "x"),
