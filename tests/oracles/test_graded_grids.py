@@ -41,11 +41,12 @@ def random_borders(rng, parts):
 
 def random_graded(rng, parts, width):
     borders, degree = random_borders(rng, parts), rng.choice([0, 1, 1, 2, 3])
-    found = []
+    by = [Fraction(rng.randint(-30, 30), rng.choice([7, 16])) if border is None else Fraction(0) for border in borders]
+    moves, found = rng.choice([(), tuple(by)]), []
     for grade in grades([count for _, count in parts], borders, degree):
-        laws = pieces(parts, borders, grade)
+        laws = pieces(parts, borders, grade, moves)
         found.append(rng.choice([random_plan, climbing_plan])(rng, laws, width))
-    return GradedPlan(borders, degree, tuple(found))
+    return GradedPlan(borders, degree, tuple(found), moves)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -86,6 +87,20 @@ def test_grades_add_up_to_the_whole(name, border):
     rest = mpf(upper_float(heavier(parts, borders, degree)))
     assert high >= delta * (1 - known)
     assert high - low <= rest + delta * mpf("0.02"), float((high - low - rest) / delta)
+
+
+@pytest.mark.parametrize("high", [Fraction(n, 128) for n in range(5, 12)])
+def test_light_steps_are_seen_up_to_their_borders(high):
+    """Cells of a picture are coarse: what lies between the last of them and a border is not left above the lattice."""
+    whole = picture(ExchangedNormalCells(real(ONE), Fraction(1, 500)), 20)
+    part = whole.between(-high, high, 19)
+    assert (part.copies, part.top, part.floors[0]) == (19, float(high), -float(high))
+    beyond = whole.between(Fraction(-500), Fraction(500), 20)  # there are no such losses
+    assert beyond.top == whole.top
+    assert beyond.floors[0] == whole.floors[0]
+    plan = grid_plan([part], 0.2, math.log(1e-4), 2**15, split=True)
+    lattice = plan.lattices[0]
+    assert lattice.last * lattice.step >= high
 
 
 def test_a_forgotten_grade_is_seen():

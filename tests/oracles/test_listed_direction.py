@@ -225,9 +225,10 @@ def test_whole_lists_beside_a_normal_law():
     tiny = direction.bounding(2.6, delta_ball(delta(2.6) * 2))
     assert isinstance(tiny, ListedPlan)
     assert tiny.points < plan.points
-    for level in (mpf(0), delta(2.6) / 2):  # there is none, and a close one is made
-        other = direction.bounding(2.6, delta_ball(level))
-        assert upper_float(direction.grid(other).upper(2.6)) < delta(2.6) * (1 + mpf(10) ** -5)
+    other = direction.bounding(2.6, delta_ball(mpf(0)))  # there is none, and a close one is made
+    assert upper_float(direction.grid(other).upper(2.6)) < delta(2.6) * (1 + mpf(10) ** -5)
+    other = direction.bounding(2.6, delta_ball(delta(2.6) / 2))  # there is none, and that is all that is asked
+    assert lower_float(direction.grid(other).lower(2.6)) > delta(2.6) / 2
 
 
 def delta_ball(x):

@@ -20,6 +20,8 @@ import tightrope as tr
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import lower_float, upper_float
 from tightrope.numerics.grid.cells import Atoms
+from tightrope.numerics.grid.graded import GradedPlan, GradedSum, checked_grades
+from tightrope.numerics.grid.graded_direction import GradedDirection
 from tightrope.numerics.grid.laplace_cells import LaplaceCells
 from tightrope.numerics.grid.listed import ALL, ListedPlan, heavy_grades
 from tightrope.numerics.grid.listed_borders import listed_sketch
@@ -151,6 +153,61 @@ def test_just_above_the_largest_loss(goal):
         for x in (found.upper, found.upper * (1 + 1e-3)):
             assert lower_float(grid.lower(x)) <= delta(x) <= upper_float(grid.upper(x))
         assert lower_float(grid.lower(found.upper)) > 0.99 * delta(found.upper)
+
+
+def normal_delta(mu, x):
+    """E[(1 − e^{x−L})₊] of a normal loss, at any x."""
+    return mp.ncdf(mu / 2 - x / mu) - mp.exp(x) * mp.ncdf(-mu / 2 - x / mu)
+
+
+def test_grades_just_above_the_largest_loss():
+    """One Laplace step and a tiny normal loss: tilts are as steep as that one is narrow, far beyond the range of floats
+    at the Laplace loss itself."""
+    top, mu, goal = F(17, 10), F(1, 50_000), math.log(1e-9)
+    direction = GradedDirection(((LaplaceCells(real(top)), 1), (normal(mu), 1)))
+
+    def delta(x):
+        # Laplace noise: half of the mass of P at the top, and a density e^{(l − top)/2}/4 below it, of which
+        # what is far below does not matter
+        with mp.workdps(40):
+            x, wide = mpf(x) - exact(top), exact(mu)
+            parts = [-40 * wide, -10 * wide, -5 * wide, -2 * wide, 0]
+            below = mp.quad(lambda z: mp.exp(z / 2) / 4 * normal_delta(wide, x - z), parts)
+            return normal_delta(wide, x) / 2 + below
+
+    found = direction._located(direction.started(goal), goal)
+    assert found.plan.moves == (F(float(top)), 0)
+    assert 0 < found.upper / float(top) - 1 < 1e-4
+    assert 1 - found.share < 1e-7
+    assert delta(found.upper * (1 - 1e-8)) > mpf(10) ** -9 > delta(found.upper * (1 + 1e-8))
+    grid = direction.grid(found.plan)
+    assert lower_float(grid.lower(found.upper)) <= delta(found.upper) <= upper_float(grid.upper(found.upper))
+
+
+def test_moves_of_grades_that_do_not_fit():
+    direction = GradedDirection(((LaplaceCells(real(F(1))), 2), (normal("0.01"), 1)))
+    found = direction._located(direction.started(math.log(1e-4)), math.log(1e-4)).plan
+    for moves in ((F(1),), (F(1), F(1), F(0))):
+        with pytest.raises(NotCertified, match="does not fit"):
+            GradedSum(direction.parts, GradedPlan(found.borders, found.degree, found.plans, moves))
+    with pytest.raises(NotCertified, match="does not fit"):
+        checked_grades(GradedPlan(((F(-1), F(1)),), 0, found.plans[:1], (F(1),)), [1])
+
+
+@pytest.mark.parametrize(
+    ("text", "delta"),
+    [
+        ("gaussian(sigma=5.72).poisson(2.34e-5)*25 + laplace(scale=2.29)*7", "1.74e-8"),
+        ("gaussian(sigma=0.844).poisson(1.45e-05)*13 + laplace(scale=5.07)*2", "9.96e-06"),
+        ("gaussian(sigma=0.322).poisson(0.000168)*40 + laplace(scale=3.22)*5", "0.000397"),
+        ("gaussian(sigma=2.14).poisson(1.01e-05)*1 + laplace(scale=1.6)*2", "3.98e-09"),
+    ],
+)
+def test_rare_steps_beside_laplace_noise_at_its_largest_loss(text, delta):
+    """Either direction may cost more, and small grids cannot tell which."""
+    claim = tr.epsilon(tr.parse(text), delta=delta)
+    assert claim.computed.upper / claim.computed.lower < 1 + 1e-6
+    assert tr.check(claim.to_json())
 
 
 def test_a_witness_tells_what_was_moved():

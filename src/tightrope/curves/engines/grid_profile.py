@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, partial
 
@@ -30,7 +30,7 @@ from tightrope.numerics.grid.listed_direction import ListedDirection
 from tightrope.numerics.grid.search import GridDirection, log_float
 from tightrope.numerics.real import Real, largest, total
 
-_STEPS = tuple(10.0**k for k in range(-11, -3))  # relative distances at which an end is proved
+_STEPS = tuple(10.0**k for k in range(-11, -1))  # relative distances at which an end is proved
 _SHARES, _CLEARLY = (0.55, 0.8), 0.97  # of the work for the first direction: the other may be hard to tell from it
 _NEARBY = Fraction(1, 1000)  # relatively: where else the grids of an ε are used
 _FEW_POINTS = 4  # of a profile, each with grids of its own
@@ -66,16 +66,23 @@ class GridProfile(Profile):
         grids = {i: self.directions[i].grid(plan) for i, plan in coarse.items()}
         # by the lower ends, if there are any: a coarse upper end may be far off
         worse = max(live, key=lambda i: (max(lower_float(grids[i].lower(x)), 0.0), upper_float(grids[i].upper(x))))
-        return self._witness(x, worse, self.directions[worse].planned(x, graded=graded, closely=graded), epsilon)
+        plan = self.directions[worse].planned(x, graded=graded, closely=graded)
+        witness = self._witness(x, worse, plan, epsilon)
+        if self._overtaken(worse, x, self.directions[worse].grid(plan).upper(x), witness):
+            with suppress(NotCertified):  # what was found before is still good
+                further = self.directions[1 - worse].planned(x, graded=graded, closely=graded)
+                witness = self._witness(x, 1 - worse, further, epsilon, plan)
+        return witness
 
-    def _witness(self, x: float, worse: int, plan: AnyPlan, epsilon: Fraction) -> Witness:
+    def _witness(self, x: float, worse: int, plan: AnyPlan, epsilon: Fraction, known: AnyPlan | None = None) -> Witness:
+        """``known``: a plan of the lesser direction that was made for about this ε."""
         witness: Witness = {"direction": worse, **written_plan(plan), "other": {}}
         level = self.directions[worse].grid(plan).lower(x)
         for i, direction in enumerate(self.directions):
             if i == worse or self._beyond(i, epsilon * (1 - _NEARBY)):
                 continue
             with effort.owing():  # a small one; what was found would be lost without it
-                other = direction.planned(x, fine=False)
+                other = known or direction.planned(x, fine=False)
                 bounded = direction.grid(other).upper(x) <= level
             witness["other"] = written_plan(other) if bounded else self._other(i, x, level, other)
         return witness
@@ -97,6 +104,11 @@ class GridProfile(Profile):
             return False
         with precision(80):
             return bool(ball(epsilon) >= top.ball())
+
+    def _top(self, direction: int) -> float:
+        """The largest loss of this direction, or a float above it."""
+        with precision(80):
+            return math.inf if self.tops[direction].infinite else upper_float(self.tops[direction].ball())
 
     def prove(self, epsilon: Fraction, witness: Witness) -> Ball:
         """The larger of both directions, each between the ends of its grid."""
@@ -142,7 +154,8 @@ class GridProfile(Profile):
         large may have no grid there."""
         if len(self.directions) == 1:
             return 0, 1.0
-        found = [_rough_epsilon(direction, goal) for direction in self.directions]
+        rough = [_rough_epsilon(direction, goal) for direction in self.directions]
+        found = [min(one, self._top(i)) for i, one in enumerate(rough)]  # small grids may see more than there is
         worse = max(range(len(found)), key=lambda i: found[i])
         clear = all(other < _CLEARLY * found[worse] for i, other in enumerate(found) if i != worse)
         return worse, _SHARES[clear]
@@ -170,8 +183,20 @@ class GridProfile(Profile):
                 raise NotCertified("the exact profile", "ε is too close to 0 to be told from it")
             return Bound(0.0, 0.0), witness
         witness = self._witness(found.upper, worse, found.plan, Fraction(found.upper))
+        if self._overtaken(worse, found.upper, ball(delta), witness):
+            with suppress(NotCertified):  # what was found before is still good
+                further = self.directions[1 - worse].located(goal, graded=graded)
+                witness = self._witness(further.upper, 1 - worse, further.plan, Fraction(further.upper), found.plan)
+                found = replace(further, lower=max(further.lower, found.lower))
         with effort.owing():  # the grids are made: little is left to do, and all would be lost without it
             return self._enclosed(found.lower, found.upper, delta, witness), witness
+
+    def _overtaken(self, worse: int, at: float, level: Ball, witness: Witness) -> bool:
+        """Whether δ is above ``level`` in the other direction, which small grids could not tell."""
+        if len(self.directions) == 1 or not {"grades", "lists"} & set(witness["other"]):
+            return False
+        with effort.owing():
+            return bool(self._value(1 - worse, Fraction(at), witness["other"]) > level)
 
     def rough_level(self, epsilon: float) -> float:
         """At least ln δ, by small grids."""
@@ -186,8 +211,7 @@ class GridProfile(Profile):
     def _enclosed(self, low: float, high: float, delta: Fraction, witness: Witness) -> Bound:
         """Both ends near the ends that floats found, and not beyond the largest loss."""
         if not any(top.infinite for top in self.tops):
-            with precision(80):
-                high = min(high, upper_float(max(top.ball().upper() for top in self.tops)))
+            high = min(high, max(self._top(i) for i in range(len(self.tops))))
         upper = next((x for s in _STEPS if self.meets(Fraction(x := high * (1 + s)), delta, witness)), None)
         if upper is None:
             raise NotCertified("the exact profile", f"no grid proved an ε near {high:.6g}")

@@ -25,9 +25,10 @@ def written_plan(plan: AnyPlan) -> Witness:
         lists = [[written_plan(one) for one in plans] for plans in plan.plans]
         found: Witness = {"borders": borders, "degree": plan.degree, "least": plan.least, "lists": lists}
         found |= {} if plan.floor == -math.inf else {"floor": plan.floor}
-        return {**found, "moves": list(plan.moves)} if any(plan.moves) else found
+        return {**found, **_written_moves(plan)}
     if isinstance(plan, GradedPlan):
-        return {"borders": borders, "degree": plan.degree, "grades": [written_plan(one) for one in plan.plans]}
+        graded = [written_plan(one) for one in plan.plans]
+        return {"borders": borders, "degree": plan.degree, "grades": graded, **_written_moves(plan)}
     written: Witness = {
         "step": plan.lattices[0].step,
         "ranges": [[lattice.first, lattice.last] for lattice in plan.lattices],
@@ -47,6 +48,10 @@ def written_plan(plan: AnyPlan) -> Witness:
     return written
 
 
+def _written_moves(plan: GradedPlan | ListedPlan) -> Witness:
+    return {"moves": list(plan.moves)} if any(plan.moves) else {}
+
+
 def _written_rung(rung: Rung) -> list[int | Fraction]:
     return [rung.power, rung.doublings, rung.start, rung.above, rung.below]
 
@@ -55,13 +60,14 @@ def read_plan(witness: Witness) -> AnyPlan:
     """The plan of a witness."""
     if "grades" in witness or "lists" in witness:
         borders = [(Fraction(one[0]), Fraction(one[1])) if one else None for one in witness["borders"]]
+        moves = tuple(map(Fraction, witness.get("moves", [])))
     if "lists" in witness:
         lists = tuple(tuple(_read_grid(one) for one in plans) for plans in witness["lists"])
         degree, least, floor = int(witness["degree"]), float(witness["least"]), float(witness.get("floor", -math.inf))
-        moves = tuple(map(Fraction, witness.get("moves", [])))
         return ListedPlan(tuple(borders), degree, least, lists, floor, moves)
     if "grades" in witness:
-        return GradedPlan(tuple(borders), int(witness["degree"]), tuple(_read_grid(one) for one in witness["grades"]))
+        plans = tuple(_read_grid(one) for one in witness["grades"])
+        return GradedPlan(tuple(borders), int(witness["degree"]), plans, moves)
     return _read_grid(witness)
 
 

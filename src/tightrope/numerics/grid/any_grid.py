@@ -46,7 +46,7 @@ def units(parts: Parts, plan: AnyPlan) -> float:
     if isinstance(plan, ListedPlan):
         return _LISTED + sum(grid_units(parts, one) for one in plan.grids)
     listed = checked_grades(plan, [count for _, count in parts])
-    laws = [pieces(parts, plan.borders, grade) for grade in listed]
+    laws = [pieces(parts, plan.borders, grade, plan.moves) for grade in listed]
     return sum(grid_units(some, one) for some, one in zip(laws, plan.plans, strict=True))
 
 

@@ -10,6 +10,9 @@ P[more than N heavy steps] ≤ z^{−N−1}·Π_j (1 + z·p_j)^{k_j}, p_j = P[st
 
 For rare steps of noisy laws the grades are as different as can be: without a heavy step a narrow sum, of which ε is far
 in the tail; with one a loss far above ε or far below, but for a narrow stretch; with two a wide sum of hardly any mass.
+
+The losses of laws without borders may be counted from another origin (``moved.py``): then every grade is read that much
+lower.
 """
 
 from __future__ import annotations
@@ -23,9 +26,10 @@ from itertools import islice
 import numpy as np
 
 from tightrope.errors import NotCertified
-from tightrope.numerics.balls import Ball, precision, upper_float
+from tightrope.numerics.balls import Ball, ball, lower_float, precision, upper_float
 from tightrope.numerics.grid.cells import CellLaw
 from tightrope.numerics.grid.grid_plan import LONGEST, MOST_POINTS, GridPlan
+from tightrope.numerics.grid.moved import moved
 from tightrope.numerics.grid.pieces import Piece
 from tightrope.numerics.grid.total import GridSum
 
@@ -34,11 +38,13 @@ __all__ = [
     "Borders",
     "GradedPlan",
     "GradedSum",
+    "away",
     "checked_grades",
     "grades",
     "multiplicity",
     "ordered",
     "pieces",
+    "seen_from",
     "too_many",
 ]
 
@@ -51,11 +57,13 @@ Borders = tuple[Fraction, Fraction] | None
 
 @dataclass(frozen=True)
 class GradedPlan:
-    """Each law's borders (None: all of it is light), the most heavy steps, a plan for each grade (``grades``)."""
+    """Each law's borders (None: all of it is light), the most heavy steps, a plan for each grade (``grades``), and by
+    what the losses of each law are moved down, if any is."""
 
     borders: tuple[Borders, ...]
     degree: int
     plans: tuple[GridPlan, ...]
+    moves: tuple[Fraction, ...] = ()
 
     @property
     def tilt(self) -> Fraction:
@@ -63,8 +71,13 @@ class GradedPlan:
         return min((one.tilt for one in self.plans), default=Fraction(1))
 
     @property
+    def steepest(self) -> Fraction:
+        """The largest."""
+        return max((one.tilt for one in self.plans), default=Fraction(1))
+
+    @property
     def end(self) -> float:
-        """Beyond which ε is above all windows."""
+        """Beyond which ε, less what all steps are moved by, is above all windows."""
         return max((one.end for one in self.plans), default=0.0)
 
     @property
@@ -89,13 +102,17 @@ def multiplicity(copies: Sequence[int], grade: Sequence[int]) -> int:
 
 
 def pieces(
-    parts: Sequence[tuple[CellLaw, int]], borders: Sequence[Borders], grade: Sequence[int]
+    parts: Sequence[tuple[CellLaw, int]],
+    borders: Sequence[Borders],
+    grade: Sequence[int],
+    moves: Sequence[Fraction] = (),
 ) -> list[tuple[CellLaw, int]]:
     """The product of a grade: light and heavy parts of the laws with their numbers of steps."""
     found: list[tuple[CellLaw, int]] = []
-    for (law, copies), border, number in zip(parts, borders, grade, strict=True):
+    origins = moves or [Fraction(0)] * len(parts)
+    for (law, copies), border, number, by in zip(parts, borders, grade, origins, strict=True):
         if border is None:
-            found.append((law, copies))
+            found.append((moved(law, by), copies))
             continue
         low, high = float(border[0]), float(border[1])
         counts = ((True, copies - number), (False, number))
@@ -117,14 +134,16 @@ class GradedSum:
         self._terms = []
         for place, (grade, one) in enumerate(zip(checked_grades(plan, copies), plan.plans, strict=True)):
             grid = known.get((place, one)) if known else None
-            grid = grid or GridSum(pieces(parts, plan.borders, grade), one, whole=False)
+            grid = grid or GridSum(pieces(parts, plan.borders, grade, plan.moves), one, whole=False)
             self._terms.append((multiplicity(copies, grade), grid))
         self._rest = heavier(parts, plan.borders, plan.degree)
+        self._away = away(plan.moves, copies)
 
     def upper(self, epsilon: float) -> Ball:
         """At least δ(ε), ε ≥ 0."""
         with precision(100):
-            value = sum((count * grid.upper(epsilon) for count, grid in self._terms), self._rest)
+            x, _ = seen_from(epsilon, self._away)
+            value = sum((count * grid.upper(x) for count, grid in self._terms), self._rest)
             return value.upper().min(Ball(1))
 
     @property
@@ -135,18 +154,37 @@ class GradedSum:
     def gaps(self, epsilon: float) -> list[float]:
         """How far apart the ends of each grade are."""
         with precision(100):
-            return [upper_float(count * (grid.upper(epsilon) - grid.lower(epsilon))) for count, grid in self._terms]
+            low, high = seen_from(epsilon, self._away)
+            return [upper_float(count * (grid.upper(low) - grid.lower(high))) for count, grid in self._terms]
 
     def lower(self, epsilon: float) -> Ball:
         """At most δ(ε), ε ≥ 0."""
         with precision(100):
-            return sum((count * grid.lower(epsilon) for count, grid in self._terms), Ball(0)).lower()
+            _, x = seen_from(epsilon, self._away)
+            return sum((count * grid.lower(x) for count, grid in self._terms), Ball(0)).lower()
+
+
+def away(moves: Sequence[Fraction], copies: Sequence[int]) -> Fraction:
+    """By what all steps together are moved."""
+    return sum((by * count for by, count in zip(moves, copies, strict=True)), Fraction(0)) if moves else Fraction(0)
+
+
+def seen_from(epsilon: float, away: Fraction) -> tuple[float, float]:
+    """Floats at most and at least ε less what all steps are moved by: δ falls in ε, so the first one is for its upper
+    end."""
+    if not away:
+        return epsilon, epsilon
+    with precision(100):
+        x = ball(Fraction(epsilon) - away)
+        return lower_float(x), upper_float(x)
 
 
 def checked_grades(plan: GradedPlan, copies: Sequence[int]) -> list[tuple[int, ...]]:
     """The grades of a plan, if it is what is assumed, beside what each grid assumes of its own; else NotCertified."""
     fits = len(plan.borders) == len(copies) and 0 <= plan.degree < MOST_GRADES
     fits = fits and all(ordered(*border) for border in plan.borders if border is not None)
+    fits = fits and len(plan.moves) in (0, len(copies))
+    fits = fits and not any(by for by, border in zip(plan.moves, plan.borders, strict=False) if border is not None)
     found = list(islice(grades(copies, plan.borders, plan.degree), MOST_GRADES + 1)) if fits else []
     fits = fits and len(found) == len(plan.plans) <= MOST_GRADES
     if not (fits and sum(one.length for one in plan.plans) <= _LENGTHS and plan.points <= MOST_POINTS):

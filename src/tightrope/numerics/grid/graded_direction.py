@@ -6,8 +6,9 @@ import math
 from contextlib import nullcontext, suppress
 
 from tightrope.errors import NotCertified
+from tightrope.numerics.balls import Ball
 from tightrope.numerics.grid.any_grid import AnyPlan, grid_units
-from tightrope.numerics.grid.graded import GradedPlan, GradedSum
+from tightrope.numerics.grid.graded import GradedPlan, GradedSum, away
 from tightrope.numerics.grid.graded_fit import GradeFit
 from tightrope.numerics.grid.graded_search import Sketch, best_sketch
 from tightrope.numerics.grid.grid_plan import GridPlan
@@ -26,7 +27,10 @@ __all__ = ["GradedDirection"]
 
 _SKETCHES, _NEARLY = 2, 0.3  # by how much of ε it may move for the borders
 _AGAIN, _NATS = 2, 0.5  # if ln δ is off by more, grids are made again
-_FURTHER = 1e-3  # of ε: where else δ is looked at
+_ROUNDS, _FAR = 3, 3.0  # likewise for small grids
+_FURTHER, _NEXT = 1e-3, 0.1  # of ε, or over the steepest tilt: where else δ is looked at
+_TELLING = 3  # times finer grids for the lesser direction
+_STEEPEST = 1e4  # ln δ beside ln ε, as far as less of δ need be known
 
 
 class GradedDirection(GridDirection):
@@ -62,20 +66,17 @@ class GradedDirection(GridDirection):
         try:
             for _ in range(_SKETCHES):
                 sketch = best_sketch(self.parts, self.pictures(), at, goal, slope)
-                small = sketch.plan(at, goal, sketch.small())
-                rough = self._rooted(small, at, goal)
-                moved, at = abs(rough.upper - at) / at, rough.upper
+                before, (small, at) = at, self._settled(sketch, at, goal)
                 if not at > 0:
                     return None
                 slope = self._slope(small, at)
-                if moved <= _NEARLY:
+                if abs(at - before) <= _NEARLY * before:
                     break
             found = self._rooted(self._finer(sketch, small, at, goal, GOAL * slope), at, goal)
         except NotCertified:
             return None
         for _ in range(_AGAIN):
-            away = abs(log_float(self.grid(found.plan).upper(at)) - goal)
-            if 1 - found.share <= ENOUGH or away < _NATS:
+            if 1 - found.share <= ENOUGH or self._off(found.plan, at, goal) < _NATS:
                 break
             at = found.upper  # small grids were far off, and fine ones were made for another ε
             with suppress(NotCertified):
@@ -85,24 +86,47 @@ class GradedDirection(GridDirection):
                 found = max(found, self._rooted(finer, at, goal), key=lambda one: one.share)
         return found
 
+    def _settled(self, sketch: Sketch, at: float, goal: float) -> tuple[GradedPlan, float]:
+        """Small grids made for an ε near the one they find, from ``at`` on, and what they find."""
+        for _ in range(_ROUNDS):
+            small = sketch.plan(at, goal, sketch.small())
+            before, at = at, self._rooted(small, at, goal).upper
+            if not at > 0 or self._off(small, before, goal) < _FAR:
+                break
+        return small, at
+
+    def _off(self, plan: AnyPlan, at: float, goal: float) -> float:
+        """By how many nats δ is from what is sought, where grids were made for."""
+        return abs(log_float(self.grid(plan).upper(at)) - goal)
+
     def _finer(self, sketch: Sketch, small: GradedPlan, at: float, level: float, wanted: float) -> GradedPlan:
         """Grids that bring the gap of δ to about what is wanted, or as near as the work allowed does."""
+        return self._narrowed_to(self._fit(sketch, small, at, level), small, wanted)
+
+    def _fit(self, sketch: Sketch, small: GradedPlan, at: float, level: float) -> GradeFit:
         grid = self.grid(small)
         assert isinstance(grid, GradedSum)
         gaps = [gap * math.exp(-level) for gap in grid.gaps(at)]
-        fit = GradeFit(self.parts, sketch, small, gaps, grid_units, (at, level))
+        return GradeFit(self.parts, sketch, small, gaps, grid_units, (at, level))
+
+    def _narrowed_to(self, fit: GradeFit, small: GradedPlan, wanted: float) -> GradedPlan:
         fit.narrow(wanted)
+        grid = self.grid(small)
+        assert isinstance(grid, GradedSum)
         plan, known = fit.plan, dict(zip(enumerate(small.plans), grid.grids, strict=True))
         self.keep(plan, GradedSum(self.parts, plan, {**known, **fit.grids}))
         return plan
 
     def _slope(self, plan: AnyPlan, at: float) -> float:
         """By how much ln δ falls as ln ε rises, about there."""
-        here, further = (log_float(self.grid(plan).upper(x)) for x in (at, at * (1 + _FURTHER)))
-        return min(max((here - further) / _FURTHER, 1e-3), 1e3) if math.isfinite(here - further) else 1.0
+        steepest = plan.steepest if isinstance(plan, GradedPlan) else plan.tilt
+        further = min(_FURTHER, _NEXT / (float(steepest) * at))
+        nats = [log_float(self.grid(plan).upper(x)) for x in (at, at * (1 + further))]
+        return min(max((nats[0] - nats[1]) / further, 1e-3), _STEEPEST) if math.isfinite(nats[0] - nats[1]) else 1.0
 
     def _rooted(self, plan: GradedPlan, at: float, goal: float) -> Located:
-        grid, slope, end = self.grid(plan), float(plan.tilt), plan.end
+        grid, slope = self.grid(plan), float(plan.tilt)
+        end = plan.end + float(away(plan.moves, [count for _, count in self.parts]))
         high = falling_root(lambda x: log_float(grid.upper(x)) - goal, at, slope, end)
         return Located(plan, falling_root(lambda x: log_float(grid.lower(x)) - goal, high, slope, end), high, at)
 
@@ -121,6 +145,22 @@ class GradedDirection(GridDirection):
             with nullcontext() if other is None else suppress(NotCertified):  # what was found before is still good
                 found = self.one_grid(epsilon, closely=closely)
         return found if other is None or self._gap(found, epsilon, closely) <= gap else other
+
+    def bounding(self, epsilon: float, level: Ball) -> AnyPlan:
+        """Graded grids beside atoms, no finer than tells δ from ``level``; else as its base."""
+        goal = log_float(level)
+        if not (self.atoms_between() and goal > -math.inf):
+            return super().bounding(epsilon, level)
+        sketch = best_sketch(self.parts, self.pictures(), epsilon, goal, 1.0)
+        small = plan = sketch.plan(epsilon, goal, sketch.small())
+        fit = self._fit(sketch, small, epsilon, goal)
+        for _ in range(_TELLING):
+            grid = self.grid(plan)
+            upper, lower = log_float(grid.upper(epsilon)), log_float(grid.lower(epsilon))
+            if upper <= goal or lower > goal:
+                break
+            plan = self._narrowed_to(fit, small, -math.expm1(lower - goal) / 2)
+        return plan
 
     def _gap(self, plan: AnyPlan, epsilon: float, closely: bool) -> float:
         """The distance of ln δ's ends, in units of ln ε's if that is less and will do."""

@@ -16,7 +16,7 @@ from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.balls import precision, upper_float
 from tightrope.numerics.grid.cells import CellLaw
-from tightrope.numerics.grid.graded import GradedPlan, grades, pieces
+from tightrope.numerics.grid.graded import GradedPlan, away, grades, pieces, seen_from
 from tightrope.numerics.grid.graded_search import KINDS, SMOOTH, Kind, Sketch
 from tightrope.numerics.grid.grid_plan import LONGEST, GridPlan
 from tightrope.numerics.grid.total import GridSum
@@ -49,6 +49,11 @@ class Fitted:
 Units: TypeAlias = Callable[[Sequence[tuple[CellLaw, int]], GridPlan], float]
 
 
+def _regular(kind: Kind) -> tuple[Kind, ...]:
+    """The kinds that may serve where all atoms are on points: as if there were none, and the one that was predicted."""
+    return SMOOTH if kind in SMOOTH else (kind, *SMOOTH)
+
+
 class GradeFit:
     """The grids of all grades for δ(ε) ≈ e^level; ``units``: the work of one grid of these laws."""
 
@@ -63,7 +68,8 @@ class GradeFit:
     ) -> None:
         self._sketch, self._units, (self._at, self._level) = sketch, units, place
         listed = grades([count for _, count in parts], sketch.borders, sketch.degree)
-        self._laws = [pieces(parts, sketch.borders, grade) for grade in listed]
+        self._laws = [pieces(parts, sketch.borders, grade, sketch.moves) for grade in listed]
+        self._ends = seen_from(self._at, away(sketch.moves, [count for _, count in parts]))
         self._found = [
             Fitted(kind, plan, gap, KINDS, plan.length)
             for kind, plan, gap in zip(sketch.kinds, small.plans, gaps, strict=True)
@@ -71,7 +77,7 @@ class GradeFit:
         if not any(law.scattered for law, _ in parts):
             regular = [self._regular(place) for place in range(len(gaps))]
             pairs = zip(self._found, regular, strict=True)
-            self._found = [replace(one, alive=SMOOTH) if yes else one for one, yes in pairs]
+            self._found = [replace(one, alive=_regular(one.kind)) if yes else one for one, yes in pairs]
         self.grids: dict[tuple[int, GridPlan], GridSum] = {}
 
     def _regular(self, place: int) -> bool:
@@ -83,7 +89,8 @@ class GradeFit:
     @property
     def plan(self) -> GradedPlan:
         """What has been found."""
-        return GradedPlan(self._sketch.borders, self._sketch.degree, tuple(one.plan for one in self._found))
+        sketch = self._sketch
+        return GradedPlan(sketch.borders, sketch.degree, tuple(one.plan for one in self._found), sketch.moves)
 
     def narrow(self, wanted: float) -> None:
         """Finer grids for the widest grades, until the gap is what is wanted or the work allowed is spent."""
@@ -150,6 +157,6 @@ class GradeFit:
         effort.spend(self._units(self._laws[place], plan), "graded grids of losses")
         grid = self.grids[place, plan] = GridSum(self._laws[place], plan, whole=False)
         with precision(64):
-            upper, lower = grid.upper(self._at), grid.lower(self._at)
+            upper, lower = grid.upper(self._ends[0]), grid.lower(self._ends[1])
             gap = upper_float(upper - lower) * self._sketch.counts[place] * math.exp(-self._level)
             return gap, bool(2 * lower < upper)

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from tightrope.errors import NotCertified
 from tightrope.numerics.grid.cells import CellLaw
 from tightrope.numerics.grid.climb import squares
-from tightrope.numerics.grid.graded import MOST_GRADES, Borders, GradedPlan, grades, multiplicity
+from tightrope.numerics.grid.graded import MOST_GRADES, Borders, GradedPlan, away, grades, multiplicity
 from tightrope.numerics.grid.grid_plan import GridPlan
+from tightrope.numerics.grid.origins import moves, shown
 from tightrope.numerics.grid.pictures import Picture
 from tightrope.numerics.grid.plan import grid_plan
 
@@ -36,6 +37,7 @@ _MOST_DEGREE = 24
 _DEEPEST = -650.0  # ln δ
 _NEAR = 0.1  # of ε
 _BITS = 8  # of borders
+_CLOSE = 0.05  # of ε: how far it may be from the largest sum of losses that are moved
 
 
 @dataclass(frozen=True)
@@ -60,11 +62,13 @@ class Sketch:
     counts: tuple[int, ...]
     kinds: tuple[Kind, ...]
     gaps: tuple[float, ...]  # relative to δ
+    moves: tuple[Fraction, ...] = ()
+    away: float = 0.0  # what all steps are moved by
 
     @property
     def cost(self) -> float:
         """Points for a gap of 1, but for a factor."""
-        return math.sqrt(sum(math.cbrt(gap) for gap in self.gaps)) ** 3
+        return _cost(self.gaps)
 
     def small(self) -> list[int]:
         """For a first look."""
@@ -74,17 +78,29 @@ class Sketch:
         """The plan for δ(ε) ≈ e^level."""
         listed = enumerate(zip(self.kinds, lengths, strict=True))
         plans = [self.grade_plan(place, kind, epsilon, level, length) for place, (kind, length) in listed]
-        return GradedPlan(self.borders, self.degree, tuple(plans))
+        return GradedPlan(self.borders, self.degree, tuple(plans), self.moves)
 
     def grade_plan(self, place: int, kind: Kind, epsilon: float, level: float, length: int) -> GridPlan:
         """That of one grade."""
-        return _grade_plan(self.pictures[place], self.counts[place], kind, epsilon, level, length)
+        place_of = Place(epsilon - self.away, level - math.log(self.counts[place]), epsilon)
+        return _grade_plan(self.pictures[place], place_of, kind, length)
 
 
-def _grade_plan(
-    pictures: Sequence[Picture], count: int, kind: Kind, epsilon: float, level: float, length: int
-) -> GridPlan:
-    return grid_plan(pictures, epsilon, level - math.log(count), length, kind.split, kind.climb)
+def _cost(gaps: Sequence[float]) -> float:
+    return math.sqrt(sum(math.cbrt(gap) for gap in gaps)) ** 3
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a grade is looked at, ln of its δ, and the size of ε."""
+
+    at: float
+    level: float
+    size: float
+
+
+def _grade_plan(pictures: Sequence[Picture], place: Place, kind: Kind, length: int) -> GridPlan:
+    return grid_plan(pictures, place.at, place.level, length, kind.split, kind.climb, place.size)
 
 
 def best_sketch(
@@ -99,7 +115,8 @@ def best_sketch(
         if target and not any(borders):
             continue
         with suppress(NotCertified, ArithmeticError):
-            found[target] = _sketch(parts, pictures, borders, epsilon, level, slope)
+            least = min((one.cost for one in found.values()), default=math.inf)
+            found[target] = _sketch(parts, pictures, borders, epsilon, level, slope, least)
     if not found:
         raise NotCertified("graded grids of losses", "no borders serve")
     return min(found.values(), key=lambda one: one.cost)
@@ -138,25 +155,34 @@ def _sketch(
     epsilon: float,
     level: float,
     slope: float,
+    most: float,
 ) -> Sketch:
+    """For these borders, unless that costs more than ``most``."""
     copies = [count for _, count in parts]
     mean = sum(_beyond(one, border) for one, border in zip(pictures, borders, strict=True))
     degree = degree_for(mean, level + _LEFT + min(math.log(slope), 0.0))
     listed = list(grades(copies, borders, degree))
     if len(listed) > MOST_GRADES:
         raise NotCertified("graded grids of losses", "there are too many grades")
-    shown, counts, kinds, gaps = [], [], [], []
+    seen, counts, kinds, gaps = [], [], [], []
     known = (_MERGED if smooth(parts) else _SPLIT, _CLIMBING)
+    origins = moves(pictures, borders, epsilon, 1 + _CLOSE)
+    by = float(away(origins, copies))
+    if by < (1 - _CLOSE) * epsilon:
+        origins, by = (), 0.0
+    every = shown(parts, pictures, origins)
     for grade in listed:
-        shown.append(tuple(_shown(pictures, borders, grade, level)))
+        seen.append(tuple(_shown(every, borders, grade, level)))
         counts.append(multiplicity(copies, grade))
-        plan = _grade_plan(shown[-1], counts[-1], _CLIMBING, epsilon, level, _SKETCHED)
-        below = level - math.log(counts[-1])
+        place = Place(epsilon - by, level - math.log(counts[-1]), epsilon)
+        plan = _grade_plan(seen[-1], place, _CLIMBING, _SKETCHED)
         steepest = max(slope, slope * slope) / epsilon**2 if any(grade) else math.inf
-        found = {kind: _predicted(shown[-1], plan, kind, epsilon, below, steepest) for kind in known}
+        found = {kind: _predicted(seen[-1], plan, kind, place, steepest) for kind in known}
         kinds.append(min(known, key=lambda kind: found[kind]))
         gaps.append(found[kinds[-1]])
-    return Sketch(borders, degree, tuple(shown), tuple(counts), tuple(kinds), tuple(gaps))
+        if _cost(gaps) > most:
+            raise NotCertified("graded grids of losses", "other borders need fewer points")
+    return Sketch(borders, degree, tuple(seen), tuple(counts), tuple(kinds), tuple(gaps), origins, by)
 
 
 def smooth(parts: Sequence[tuple[CellLaw, int]]) -> bool:
@@ -196,17 +222,15 @@ def _shown(
             continue
         light = within(one, border)
         if one.copies > number:
-            inside = one.part(light, one.copies - number, float(border[1]))
+            inside = one.between(*border, one.copies - number)
             core = (np.abs(inside.losses) < _CORE * float(border[1])) & (inside.losses != 0)
             yield inside.joined(core)
         if number:
             yield one.part(~light & (one.masses > math.exp(max(level, -600.0)) * _NOTHING), number)
 
 
-def _predicted(
-    pictures: Sequence[Picture], plan: GridPlan, kind: Kind, epsilon: float, level: float, most: float
-) -> float:
-    """About the gap of a grade, relative to e^level: the density of its sums at ε, as if they were normal after
+def _predicted(pictures: Sequence[Picture], plan: GridPlan, kind: Kind, place: Place, most: float) -> float:
+    """About the gap of a grade, relative to its δ: the density of its sums at ε, as if they were normal after
     tilting, times what merging and splitting do to a variance. A loss below the step adds less to it.
 
     The density is at most ``most``, and at least that of one step near ε and no other."""
@@ -226,11 +250,11 @@ def _predicted(
         variance += one.copies * float((shares * (losses - mean) ** 2).sum())
         reach = step if kind.split else float((shares * np.minimum(step, 2 * np.abs(losses))).sum())
         ranges += one.copies * step * reach
-        near, mass = np.abs(one.losses - epsilon) < _NEAR * epsilon, float(one.masses.sum())
-        alone += one.copies * float(one.masses[near].sum()) / (mass * 2 * _NEAR * epsilon)
+        near, mass = np.abs(one.losses - place.at) < _NEAR * place.size, float(one.masses.sum())
+        alone += one.copies * float(one.masses[near].sum()) / (mass * 2 * _NEAR * place.size)
         whole += one.copies * math.log(mass)
         if kind.climb:
             ranges += float(sum((squares(stream, lattice.step) for stream in climbs), Fraction(0)))
-    log_density = size - t * epsilon - level - math.log(2 * math.pi * (variance + float(top) ** 2)) / 2
-    density = min(max(math.exp(min(log_density, 600.0)), alone * math.exp(min(whole - level, 600.0))), most)
+    log_density = size - t * place.at - place.level - math.log(2 * math.pi * (variance + float(top) ** 2)) / 2
+    density = min(max(math.exp(min(log_density, 600.0)), alone * math.exp(min(whole - place.level, 600.0))), most)
     return density * ranges * (_ADDED if kind.split else _MERGING)

@@ -23,8 +23,8 @@ from tightrope.numerics.grid.graded_search import degree_for, within
 from tightrope.numerics.grid.heavy_sums import MOST_COMPOSED, SMALLEST, number_composed
 from tightrope.numerics.grid.listed import ALL, heavy_grades
 from tightrope.numerics.grid.listed_search import ListedSketch
-from tightrope.numerics.grid.moved import LONGEST_MOVE, moved
-from tightrope.numerics.grid.pictures import Picture, picture
+from tightrope.numerics.grid.origins import moves, shown
+from tightrope.numerics.grid.pictures import Picture
 from tightrope.numerics.grid.plan import rough_epsilon
 
 __all__ = ["FEW_HEAVY", "MANY_HEAVY", "listed_sketch"]
@@ -40,7 +40,7 @@ _SEEN = math.log(1e-16)  # of δ: cells of laws
 _NEARLY, _FURTHER = 0.98, 1.2  # of ε and of a loss, which are only about right
 _LOWEST, _BITS = 1e-12, 20  # of borders
 _UNITS = 3e3, 1.0  # units of work for lists, and for a sum
-_SHORTEST, _ABOVE = 1e-3, 2.0  # of ε: a loss that is moved, and the largest sum of such losses
+_ABOVE = 2.0  # of ε: the largest sum of losses that are moved
 
 
 def listed_sketch(
@@ -103,29 +103,13 @@ def _sketch(
     )
     degree = degree_for(mean, level + _LEFT, _MOST_DEGREE)
     floor = _floor(pictures, whole, epsilon, level)
-    moves, shown = _moves(parts, pictures, known, epsilon)
-    grades, rest = heavy_grades(parts, known, degree, least, floor, moves)
+    origins = moves(pictures, known, epsilon, _ABOVE)
+    grades, rest = heavy_grades(parts, known, degree, least, floor, origins)
     effort.spend(_UNITS[0] + _UNITS[1] * sum(one.sums.size for one in grades), "sums of heavy losses")
     seen = math.exp(level + _SEEN)
-    light = [tuple(_light(shown, known, one.grade, seen)) if one.light else () for one in grades]
-    return ListedSketch(tuple(known), degree, least, floor, tuple(grades), rest, tuple(light), moves)
-
-
-def _moves(
-    parts: Sequence[tuple[CellLaw, int]], pictures: Sequence[Picture], borders: Sequence[Borders], epsilon: float
-) -> tuple[tuple[Fraction, ...], list[Picture]]:
-    """By what each law's losses are moved, and the pictures of them: where ε is not far below the largest sum, and the
-    losses are so large that steep tilts leave the range of floats."""
-    found, shown = [], []
-    for (law, copies), one, at in zip(parts, pictures, borders, strict=True):
-        last = float(one.losses[-1])
-        by = Fraction(0)
-        near = _SHORTEST * epsilon < last <= LONGEST_MOVE and last * copies < _ABOVE * epsilon
-        if at is None and near and any(loss == last for loss, _ in one.atoms):
-            by = Fraction(last)
-        found.append(by)
-        shown.append(picture(moved(law, by), copies) if by else one)
-    return (tuple(found) if any(found) else ()), shown
+    all_shown = shown(parts, pictures, origins)
+    light = [tuple(_light(all_shown, known, one.grade, seen)) if one.light else () for one in grades]
+    return ListedSketch(tuple(known), degree, least, floor, tuple(grades), rest, tuple(light), origins)
 
 
 def _floor(pictures: Sequence[Picture], whole: Sequence[bool], epsilon: float, level: float) -> float:
@@ -161,7 +145,4 @@ def _light(
         elif at != ALL and one.copies > number:
             some = within(one, at)
             if np.any(one.losses[some]):  # else these steps only have a mass
-                part = one.part(some, one.copies - number, float(at[1]))
-                # coarse cells may end before the last atoms do
-                floors, ends = np.append(float(at[0]), part.floors[1:]), np.append(part.ends[:-1], float(at[1]))
-                yield replace(part, atoms=(), floors=floors, ends=ends)
+                yield replace(one.between(*at, one.copies - number), atoms=())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from tightrope.errors import NotCertified
@@ -126,18 +127,29 @@ class ListedDirection(GradedDirection):
             return None
 
     def bounding(self, epsilon: float, level: Ball) -> AnyPlan:
-        """Small grids around listed sums, if they will do."""
-        try:
+        """Grids around listed sums, no finer than tells δ from ``level``; or else as its base, if that is closer."""
+        found = None
+        with suppress(NotCertified, ArithmeticError), effort.allowed(_SHARE * effort.left()):
             goal = log_float(level)
             if self.atoms_between() and goal > -math.inf:
                 sketch = listed_sketch(self.parts, self.pictures(), epsilon, goal)
-                plan, total = ListedFit(self.parts, sketch, epsilon, goal).result()
-                self.keep(plan, total)
-                if total.upper(epsilon) <= level:
-                    return plan
-        except (NotCertified, ArithmeticError):
-            pass
-        return super().bounding(epsilon, level)
+                fit = ListedFit(self.parts, sketch, epsilon, goal)
+                for _ in range(_LOOKS):
+                    plan, total = fit.result()
+                    self.keep(plan, total)
+                    found, (upper, lower) = plan, (total.upper(epsilon), total.lower(epsilon))
+                    if upper <= level or lower > level:
+                        return plan
+                    apart = -math.expm1(log_float(lower) - goal) / 2
+                    fit.narrow(apart, apart)
+        try:
+            other = super().bounding(epsilon, level)
+        except NotCertified:
+            if found is None:
+                raise
+            return found
+        closer = found is not None and self.grid(found).upper(epsilon) < self.grid(other).upper(epsilon)
+        return found if found is not None and closer else other
 
     def _narrowed(self, fit: ListedFit, at: float, closely: bool) -> ListedPlan:
         """As close as is worth while."""

@@ -30,6 +30,7 @@ _GROWTH = 8  # at most, from one grid to the next
 _COUNTS = 0.02  # of the gap that is wanted: a grid that counts
 _WORTH = 0.1  # of the gap that is left to grids which do not get closer
 _LEAST = 1.5  # by so much each finer grid must be closer
+_BLIND, _SEEN = 2**14, 0.1  # points, and of δ: a coarser grid does not tell whether finer ones will do
 _KEPT, _SPARE = 0.3, 1.1  # of the work that is left, for other kinds of grids; and of a finer grid's work
 _CHEAP = 1.5e5  # units of work for more than is needed
 _NEARLY = 3.0  # times what is enough: other kinds of grids are hardly as close
@@ -62,6 +63,7 @@ class ListedFit:
         self, parts: Sequence[tuple[CellLaw, int]], sketch: ListedSketch, epsilon: float, level: float
     ) -> None:
         self._parts, self._sketch, self._at, self._level = parts, sketch, epsilon, level
+        self._vain: set[int] = set()  # grids that finer ones are hardly closer than
         self._found = [
             self._first(number, band)
             for number in range(len(sketch.grades))
@@ -119,7 +121,7 @@ class ListedFit:
     def narrow(self, wanted: float, enough: float) -> None:
         """Finer grids where most of the gap is, until it is what is wanted; or ``enough``, if more is not cheap; or a
         share of the work allowed is spent, or all of it where that seems enough."""
-        stuck: set[int] = set()
+        stuck = set(self._vain)
         gaps, kept, cheap = self.gaps, _KEPT * effort.left(), _CHEAP
         while (gap := sum(gaps)) > wanted:
             left = [i for i in range(len(gaps)) if i not in stuck]
@@ -127,6 +129,9 @@ class ListedFit:
             if widest is None or gaps[widest] < max(_COUNTS * wanted, _WORTH * sum(gaps[i] for i in stuck)):
                 return
             before, others = self._found[widest], gap - gaps[widest]
+            if gap > enough and gaps[widest] > _NEARLY * enough * self._finest(before) ** 2:
+                stuck.add(widest)  # not even of second order will do: other kinds of grids may
+                continue
             near = _NEARLY * enough - others
             hopeful = math.sqrt(gaps[widest] / near) if near > 0 else math.inf
             had = effort.left()
@@ -141,14 +146,23 @@ class ListedFit:
                 stuck.add(widest)
                 continue
             self._found[widest] = finer
-            now = self.gaps
+            now, seen = self.gaps, before.length >= _BLIND and gaps[widest] < _SEEN
+            order = finer.length / before.length if seen else _LEAST
+            if now[widest] * order > gaps[widest]:  # not even of first order
+                stuck.add(widest)
+                self._vain |= {widest} if seen else set()
             if sum(now) >= gap:
                 self._found[widest] = before
                 stuck.add(widest)
                 continue
-            if now[widest] * _LEAST > gaps[widest]:
-                stuck.add(widest)
             gaps = now
+
+    def _finest(self, before: Fitted) -> float:
+        """How many times finer a grid may be, as far as work and floats allow."""
+        if before.grid is None:
+            return math.inf
+        cost = grid_units(self._sketch.grades[before.grade].light, before.grid[0])
+        return min(LONGEST / before.length, max(effort.left() / cost, 1.0))
 
     def _finer(self, before: Fitted, excess: float, most: float, kept: float, hopeful: float) -> Fitted | None:
         """More points for one grid, or None if they are too many, or cost too much: so much work is kept, unless the

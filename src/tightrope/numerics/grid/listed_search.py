@@ -31,6 +31,7 @@ from tightrope.numerics.grid.plan import (
     laid_out,
     log_norms,
     low_for,
+    moments_within,
     noise_of,
     window_at,
 )
@@ -167,7 +168,7 @@ class ListedSketch:
         caps = [min(one.top, high_for(one, -max(band.weight, 0.0))) for one in light]
         shown = [(one, _low(one, tilt, cap), cap) for one, cap in zip(light, caps, strict=True)]
         steep = STEEP / max(max(cap, -low) for _, low, cap in shown)
-        moments = [one.copies * one.log_moments(TILTS, low, cap) for one, low, cap in shown]
+        moments = [one.copies * moments_within(one, low, cap) for one, low, cap in shown]
         lowest = sum(one.copies * low for one, low, _ in shown)
         highest = sum(one.copies * cap for one, _, cap in shown)
         total = np.asarray(np.sum(moments, axis=0))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -20,6 +22,7 @@ _COARSE = 600
 _GROUP = 6  # cells of small losses that are one
 _WIDER = 0.05  # of a loss: more than from the mean of a cell to its ends
 _HIGHEST = 450.0
+_ROWS, _LEAST = 48, -700.0  # tilts at a time; nats
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,16 @@ class Picture:
         losses = self.losses[some]
         atoms = tuple(atom for atom in self.atoms if losses.size and losses[0] <= atom[0] <= losses[-1])
         return Picture(losses, self.masses[some], self.floors[some], self.ends[some], copies, atoms, border)
+
+    def between(self, low: Fraction, high: Fraction, copies: int) -> Picture:
+        """The part between two borders, up to them if there is more beyond: coarse cells may end before the last losses
+        do."""
+        found = self.part((self.losses > float(low)) & (self.losses < float(high)), copies, float(high))
+        if not found.losses.size:
+            return found
+        first = float(low) if self.losses[0] <= float(low) else found.floors[0]
+        last = float(high) if self.losses[-1] >= float(high) else found.ends[-1]
+        return replace(found, floors=np.append(first, found.floors[1:]), ends=np.append(found.ends[:-1], last))
 
     def joined(self, core: NDArray[np.bool_]) -> Picture:
         """The same with some neighbouring cells as one."""
@@ -83,10 +96,25 @@ class Picture:
 
     def log_moments(self, tilts: Floats, low: float = -math.inf, cap: float = math.inf) -> Floats:
         """ln E[e^{tL}] for every tilt, losses beyond the two ends taken as there."""
+        found = np.empty(tilts.size)
+        for some, tops, shares in self._tilted(tilts, low, cap):
+            found[some] = tops + np.log(shares.sum(axis=1))
+        return found
+
+    def _tilted(self, tilts: Floats, low: float, cap: float) -> Iterator[tuple[slice, Floats, Floats]]:
+        """ln of the largest p·e^{tl} for every tilt, and all of them beside it: few tilts at a time, in the processor's
+        cache."""
+        losses = np.clip(self.losses, low, cap)
         with np.errstate(divide="ignore"):
-            exponents = np.log(self.masses) + tilts[:, None] * np.clip(self.losses, low, cap)
-        top = exponents.max(axis=1)
-        return np.asarray(top + np.log(np.exp(exponents - top[:, None]).sum(axis=1)))
+            masses = np.log(self.masses)
+        for at in range(0, tilts.size, _ROWS):
+            some = slice(at, at + _ROWS)
+            exponents = tilts[some, None] * losses
+            exponents += masses
+            tops = exponents.max(axis=1)
+            exponents -= tops[:, None]
+            np.maximum(exponents, _LEAST, out=exponents)  # numbers below the normal ones take far longer
+            yield some, tops, np.exp(exponents, out=exponents)
 
     @cached_property
     def falling_moments(self) -> Floats:
@@ -95,14 +123,14 @@ class Picture:
 
     def log_norms(self, tilts: Floats, step: float, low: float, cap: float) -> Floats:
         """ln of the Euclidean norm on a lattice after tilting, what is on the point 0 left out."""
-        losses = np.clip(self.losses, low, cap)
-        with np.errstate(divide="ignore"):
-            exponents = np.log(self.masses) + tilts[:, None] * losses
-        shares = np.exp(exponents - exponents.max(axis=1)[:, None])
-        shares /= shares.sum(axis=1)[:, None]
         gaps = np.gradient(self.losses) if self.losses.size > 1 else np.zeros(1)
         alone = step / np.maximum(gaps, step) * (self.losses != 0)  # of a point, of a coarse cell
-        return np.asarray(np.log((shares * shares * alone).sum(axis=1) + 1e-300) / 2)
+        found = np.empty(tilts.size)
+        for some, _, shares in self._tilted(tilts, low, cap):
+            shares /= shares.sum(axis=1)[:, None]
+            shares *= shares
+            found[some] = np.log(shares @ alone + 1e-300) / 2
+        return found
 
 
 def picture(law: CellLaw, copies: int) -> Picture:

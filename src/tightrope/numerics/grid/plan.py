@@ -8,6 +8,7 @@ steps can hardly bring the sum below ε again.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -33,11 +34,13 @@ _WINDOWS = 25  # that are tried at first
 STEEP = 400.0  # the largest tilt times a loss
 _STEPS = 8  # of the lattice, about: by so much it may exceed the losses
 _BITS = 5  # of the tilts
+_BESIDE = 1e-3  # of ε: what a window has around it
 _STEEPER = 1.25  # than a tilt, where any other will do: beyond the largest sum is nothing
+_APART = 0.02  # of a tilt: those of bounds are not nearer
 _ALMOST = 1e-9  # steps
 _COARSER = 1.0  # what a step costs that is as long as the tilt's scale, in those of an atom between points
 _TRIED = 300_000  # steps that are tried for the atoms, times those
-_PLAN = 2500, 8.0  # units of work for a plan, and for each coarse cell
+_PLAN = 2500, 4.5  # units of work for a plan, and for each coarse cell
 _STEP_BITS = 28  # of a step that divides an atom: points and tilted points are floats still
 
 
@@ -58,34 +61,43 @@ def rough_level(pictures: Sequence[Picture], epsilon: float) -> float:
 
 
 def grid_plan(
-    pictures: Sequence[Picture], epsilon: float, level: float, length: int, split: bool = False, climb: bool = False
+    pictures: Sequence[Picture],
+    epsilon: float,
+    level: float,
+    length: int,
+    split: bool = False,
+    climb: bool = False,
+    size: float | None = None,
 ) -> GridPlan:
     """The grid of this length for δ(ε) ≈ e^level: the tilt with the narrowest window of those that floats can bear.
 
-    ``climb``: many steps begin on finer lattices, if that is worth it."""
+    ``climb``: many steps begin on finer lattices, if that is worth it; ``size``: that of ε, where losses are counted
+    from another origin (``moved.py``)."""
+    size = abs(epsilon) if size is None else size
     if not all(one.losses.size for one in pictures):
         raise NotCertified("a grid of losses", "a part of a law has no loss")
     effort.spend(_PLAN[0] + _PLAN[1] * sum(one.losses.size for one in pictures), "a grid of losses")
+    falling = [one.falling_moments for one in pictures]  # these pictures may be known from another plan
     pictures = [one.thinned(_SMALL * min(one.top, abs(epsilon))) for one in pictures]
-    most = _cap(pictures, epsilon, level)
+    most = _cap(pictures, falling, epsilon, level)
     caps = [min(most, one.top, high_for(one, level)) for one in pictures]
+    tried = RISING[: max(int(np.searchsorted(RISING, STEEP / max(caps))), 1)]
     rising = np.sum(
-        [one.copies * one.log_moments(RISING, cap=cap) for one, cap in zip(pictures, caps, strict=True)], axis=0
+        [one.copies * one.log_moments(tried, cap=cap) for one, cap in zip(pictures, caps, strict=True)], axis=0
     )
-    tried = max(int(np.searchsorted(RISING, STEEP / max(caps))), 1)
-    best = float(RISING[int(np.argmin((rising - RISING * epsilon)[:tried]))])
+    best = float(tried[int(np.argmin(rising - tried * epsilon))])
     lows = [low_for(one, best, cap) for one, cap in zip(pictures, caps, strict=True)]
     shown = list(zip(pictures, lows, caps, strict=True))
-    clipped = [one.copies * one.log_moments(TILTS, low, cap) for one, low, cap in shown]
+    clipped = [one.copies * moments_within(one, low, cap) for one, low, cap in shown]
     total = np.sum(clipped, axis=0)
     height = total - TILTS * epsilon - level  # ln of what a sum of 1 stands for, in δ
     reach = max(*caps, epsilon) - min(lows)
-    norms = [one.log_norms(RISING, reach / length, low, cap) for one, low, cap in shown]
-    noise = height + noise_of(sum(one.copies for one in pictures))
-    noise[-RISING.size :] += log_norms(RISING, reach / length) + np.max(norms, axis=0)
     steep = STEEP / max(*caps, -min(lows), _STEPS * reach / length)
     positive = (TILTS > 0) & (steep > TILTS)
-    quiet = math.log(_BEARABLE * min(max(best * epsilon, _LEFT), 1.0))  # ε is off by noise/(−dln δ/dε)
+    norms = [one.log_norms(TILTS[positive], reach / length, low, cap) for one, low, cap in shown]
+    noise = height + noise_of(sum(one.copies for one in pictures))
+    noise[positive] += log_norms(TILTS[positive], reach / length) + np.max(norms, axis=0)
+    quiet = math.log(_BEARABLE * min(max(best * size, _LEFT), 1.0))  # ε is off by noise/(−dln δ/dε)
     bearable = np.flatnonzero((noise <= max(quiet, float(noise[positive].min()) + 0.7)) & positive)
     lowest = sum(one.copies * low for one, low in zip(pictures, lows, strict=True))
     highest = sum(one.copies * cap for one, cap in zip(pictures, caps, strict=True))
@@ -93,11 +105,19 @@ def grid_plan(
     narrowest = min(max(window.top - window.bottom, reach) for window in windows)
     good = [one for one in windows if one.top - one.bottom <= 1.05 * narrowest]
     chosen = min(good, key=lambda window: noise[np.searchsorted(TILTS, window.tilt)])
-    bottom = min(chosen.bottom, epsilon - 1e-3 * abs(epsilon))
-    top = max(chosen.top, epsilon + 1e-3 * abs(epsilon))
+    bottom = min(chosen.bottom, epsilon - _BESIDE * abs(epsilon))
+    top = max(chosen.top, epsilon + _BESIDE * abs(epsilon))
     place = int(np.searchsorted(TILTS, chosen.tilt))
     left = max(height[place], 0.0)
     return laid_out(shown, clipped, replace(chosen, bottom=bottom, top=top), length, split, climb, left)
+
+
+def moments_within(one: Picture, low: float, cap: float) -> Floats:
+    """ln E[e^{tL}] at TILTS, losses beyond the two ends taken as there; ∞ where a tilt leaves the range of floats."""
+    some = np.abs(TILTS) * max(cap, -low) < STEEP
+    found = np.full(TILTS.size, np.inf)
+    found[some] = one.log_moments(TILTS[some], low, cap)
+    return found
 
 
 def laid_out(
@@ -144,22 +164,24 @@ def _reach(moments: Floats, place: int, left: float, steep: float, steps: int) -
     return Reach(window.bottom, window.top, _short(window.above, up=True), _short(window.below))
 
 
-def _cap(pictures: Sequence[Picture], epsilon: float, level: float) -> float:
-    """From where on the other steps bring a sum below ε with a chance that is nothing beside δ."""
-    moments = [one.falling_moments for one in pictures]
+def _cap(pictures: Sequence[Picture], moments: Sequence[Floats], epsilon: float, level: float) -> float:
+    """From where on the other steps bring a sum below ε with a chance that is nothing beside δ; ``moments``: ln
+    E[e^{−tL}] of each law."""
     total = np.sum([one.copies * moment for one, moment in zip(pictures, moments, strict=True)], axis=0)
     losses = np.concatenate([one.losses for one in pictures])
     tried = np.unique(losses[losses > epsilon])
-    fall = np.outer(RISING, tried - epsilon)
-    costs = np.full(tried.size, -math.inf)
-    for one, moment in zip(pictures, moments, strict=True):
-        after = np.append(np.cumsum(one.masses[::-1])[::-1], 0.0)
-        back = np.min((total - moment)[:, None] - fall, axis=0).clip(max=0.0)
-        with np.errstate(divide="ignore"):
-            beyond = np.log(one.copies * after[np.searchsorted(one.losses, tried, side="left")])
-        costs = np.logaddexp(costs, beyond + back)
-    enough = np.flatnonzero(costs < level + math.log(_LEFT))
-    return float(tried[enough[0]]) if enough.size else max(one.top for one in pictures)
+    others = [total - moment for moment in moments]
+    after = [np.append(np.cumsum(one.masses[::-1])[::-1], 0.0) for one in pictures]
+
+    def cost(place: int) -> float:
+        loss, found = float(tried[place]), 0.0
+        for one, other, beyond in zip(pictures, others, after, strict=True):
+            back = min(float(np.min(other - RISING * (loss - epsilon))), 0.0)
+            found += one.copies * float(beyond[np.searchsorted(one.losses, loss)]) * math.exp(back)
+        return found
+
+    enough = bisect_left(range(tried.size), True, key=lambda place: cost(place) <= math.exp(level) * _LEFT)  # it falls
+    return float(tried[enough]) if enough < tried.size else max(one.top for one in pictures)
 
 
 def noise_of(copies: int) -> float:
@@ -188,19 +210,19 @@ def window_at(
 ) -> Window:
     """Such that what is outside is below _LEFT of δ; no sum is below ``lowest``, and hardly one above ``highest``."""
     tilt = float(TILTS[place])
-    left = math.log(_LEFT) - max(height, 0.0)
-    gaps, gains = TILTS - tilt, total - total[place]
-    up = np.flatnonzero((gaps > 0.02 * tilt) & (steep > TILTS))
-    down = np.flatnonzero((gaps < -0.02 * tilt) & (-steep < TILTS))
-    if not down.size or not (up.size or math.isfinite(highest)):
+    left = math.log(_LEFT) - max(height, 0.0) + float(total[place])
+    first, below, above, last = np.searchsorted(TILTS, [-steep, (1 - _APART) * tilt, (1 + _APART) * tilt, steep])
+    down, up = slice(first, below), slice(above, last)
+    if first >= below or not (above < last or math.isfinite(highest)):
         return Window(tilt, -math.inf, math.inf, math.nan, math.nan)
-    tops, bottoms = (gains[up] - left) / gaps[up], (gains[down] - left) / gaps[down]
+    bottoms = (total[down] - left) / (TILTS[down] - tilt)
     low = int(np.argmax(bottoms))
-    bottom, below = max(float(bottoms[low]), lowest), float(TILTS[down[low]])
-    if not up.size:  # near the largest sum, where no tilt is steep enough
-        return Window(tilt, bottom, highest, below, _STEEPER * tilt)
+    bottom = max(float(bottoms[low]), lowest)
+    if above >= last:  # near the largest sum, where no tilt is steep enough
+        return Window(tilt, bottom, highest, float(TILTS[first + low]), _STEEPER * tilt)
+    tops = (total[up] - left) / (TILTS[up] - tilt)
     high = int(np.argmin(tops))
-    return Window(tilt, bottom, float(tops[high]), below, float(TILTS[up[high]]))
+    return Window(tilt, bottom, float(tops[high]), float(TILTS[first + low]), float(TILTS[above + high]))
 
 
 def _windows(places: NDArray[np.intp], window: Callable[[int], Window]) -> list[Window]:
@@ -237,8 +259,9 @@ def _step(least: float, pictures: Sequence[Picture], tilt: float) -> Fraction:
     for one in pictures:
         whole = float(one.log_moments(np.array([tilt]))[0])
         for place, mass in one.atoms:
-            if abs(place) > least > 0 and mass > 0:
-                listed.append((place, one.copies, math.exp(min(math.log(mass) + tilt * place - whole, 0.0))))
+            share = math.exp(min(math.log(mass) + tilt * place - whole, 0.0)) if mass > 0 else 0.0
+            if abs(place) > least > 0 and one.copies * share > _LEFT:
+                listed.append((place, one.copies, share))
     if not listed:
         return _short(least, up=True)
     places, copies, shares = np.array(listed).T

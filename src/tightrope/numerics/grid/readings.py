@@ -154,11 +154,15 @@ class Readings:
         end = np.ceil(self._places(x + reach)) + 2
         last = np.maximum(np.clip(end, 0, self._size).astype(np.int64), first)
         seen = tilted[first] - tilted[last] + (2 * self._summed) * sizes[first]
-        return np.asarray(seen * (self._sizes[0] * _MORE) + self._unseen_near(reach, lead, first, last, end))
+        unseen = self._unseen_near(reach, lead, first, last, end, self._unseen)
+        return np.asarray(seen * (self._sizes[0] * _MORE) + unseen)
 
-    def _unseen_near(self, reach: float, lead: Floats, first: Places, last: Places, end: Floats) -> Floats:
-        """The convolution's error, and sums outside of windows: those below it are above x − reach."""
-        outside = self._strayed + self._unseen + np.where(first == 0, self._near_below, 0.0)
+    def _unseen_near(
+        self, reach: float, lead: Floats, first: Places, last: Places, end: Floats, missing: float
+    ) -> Floats:
+        """The convolution's error, and sums outside of windows: those below it are above x − reach; ``missing``: what
+        exact splits have more."""
+        outside = self._strayed + missing + np.where(first == 0, self._near_below, 0.0)
         found = self._noise[first] * np.sqrt(last - first + 1) + outside * (lead * _risen(self._tilt * reach))
         return np.asarray((found + np.where(end > self._size, self._near_above, 0.0)) * _MORE)
 
@@ -205,7 +209,8 @@ class Readings:
         first, last = where[-1], where[0]
         seen += (4 * _STEPS * top * self._summed) * sizes[first]
         end = self._places(x + reach) + 2
-        rest = top * self._unseen_near(reach + self._step, lead, first, last, end)
+        # Nothing is missing here: what exact splits have elsewhere changes the kernel, as in ``GridSum``.
+        rest = top * self._unseen_near(reach + self._step, lead, first, last, end, 0.0)
         rest += self._kernel_unseen * (lead * _risen(self._tilt * reach))
         return np.asarray(seen * (self._sizes[0] * _MORE) + rest)
 
