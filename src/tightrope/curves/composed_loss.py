@@ -16,7 +16,7 @@ from tightrope.curves.engines.atoms_profile import atoms_profile
 from tightrope.curves.engines.blurred_profile import blurred_profile
 from tightrope.curves.engines.contour_profile import contour_profile
 from tightrope.curves.engines.grid_profile import few, grid_profile
-from tightrope.curves.engines.smoothed_profile import has_few_values, scattered_profile
+from tightrope.curves.engines.smoothed_profile import has_few_values, scattered, scattered_profile
 from tightrope.curves.engines.transformed import transforms
 from tightrope.curves.engines.windowed_profile import rare, windowed_profile
 from tightrope.curves.finite_pair import FinitePair
@@ -172,6 +172,8 @@ def _by_contour(c: Loss) -> Profile:
     sampled, hits = bool(found), sum(k * float(pair.rate) for pair, k in found)
     # around atoms only windowed contours are quicker than these; few sampled steps hardly decay, however blurred
     rest = (grid, deep, blurred) if sampled and hits < _FEW_SAMPLED else (deep, blurred, grid)
+    if sampled and any(scattered(pair) for pair, _ in c.remove):  # the terms around other atoms would be dear
+        return Ways((*first, grid, deep, blurred, atoms, long))
     if sampled:
         return Ways((*first, atoms, *rest, long))
     return Ways((*first, deep, blurred, atoms, grid, long) if _alone(c) else (*first, *rest, atoms, long))
