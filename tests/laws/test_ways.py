@@ -95,6 +95,14 @@ def test_the_grid_is_the_last_way_to_close_ends():
     assert some.aiming(CLOSE).without("sum").find(F(1))["way"] == "blurred"
 
 
+def test_beside_sampled_discrete_noise_a_grid_comes_before_sums_around_atoms():
+    finite, smooth = tr.DiscreteLaplace("0.952").poisson("0.000102") * 6, tr.Gaussian("1.96").poisson("0.000112") * 34
+    noisy = finite + smooth + tr.DiscreteGaussian("0.945").poisson("2.8e-5") * 5
+    for m, first in ((finite + smooth, "atoms"), (noisy, "grid")):
+        names = [name for name, _ in loss_has_profile(fact(m, Loss).curve).ways]
+        assert next(name for name in names if name in ("atoms", "grid")) == first
+
+
 def test_a_deep_search_is_only_for_what_the_contour_does_not_see():
     asked = []
     assert ways(asked, {"contour": 1e-5, "deep": 1e-5, "blurred": 1e-12}).find(F(1))["way"] == "blurred"

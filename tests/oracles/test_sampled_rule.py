@@ -24,7 +24,7 @@ SETTINGS = [
     for y in (F(2), F(12))
 ]
 STEPS = [(F(1), F(5, 2)), (F(1, 2), F(2)), (F(2, 5), F(5, 2))]  # with the depth of their strip
-SPLITS = [None, F(3), F(4), F(6)]
+CUTS = [(), (F(3),), (F(4),), (F(6),), (F(3), F(6)), (F(4), F(5), F(7))]
 
 
 @lru_cache
@@ -39,8 +39,10 @@ def summed(mu: F, q: F, power: F, y: F, step: F) -> mp.mpc:
     return total * h / mp.sqrt(2 * mp.pi)
 
 
-def error_and_bounds(setting: tuple[F, F, F, F], step: F, depth: F) -> tuple[mp.mpf, dict[F | None, mp.mpf], mp.mpf]:
-    """The rule's error, its bound for every split that is allowed, and the bound at y = 0."""
+def error_and_bounds(
+    setting: tuple[F, F, F, F], step: F, depth: F
+) -> tuple[mp.mpf, dict[tuple[F, ...], mp.mpf], mp.mpf]:
+    """The rule's error, its bound for all cuts that are allowed, and the bound at y = 0."""
     mu, q, power, y = setting
     with mp.workdps(25):
         error = abs(summed(mu, q, power, y, step) - summed(mu, q, power, y, F(1, 16)))
@@ -48,13 +50,13 @@ def error_and_bounds(setting: tuple[F, F, F, F], step: F, depth: F) -> tuple[mp.
         bounds = {}
         with precision(80):
             still = Rule(step, -60, 60, depth).alias(ball(mu), power)
-            for split in SPLITS:
-                chosen = Rule(step, -60, 60, depth, split)
+            for cuts in CUTS:
+                chosen = Rule(step, -60, 60, depth, cuts)
                 try:
                     bound = chosen.moving(ball(mu), ball(q), power, ball(y), still, Ball(mp.nstr(most, 20)))
                 except NotCertified:
                     continue
-                bounds[split] = mp.mpf(bound.upper().str(15, radius=False))
+                bounds[cuts] = mp.mpf(bound.upper().str(15, radius=False))
             return error, bounds, mp.mpf(still.str(15, radius=False)) * most
 
 
@@ -62,20 +64,33 @@ def error_and_bounds(setting: tuple[F, F, F, F], step: F, depth: F) -> tuple[mp.
 def test_the_error_is_within_its_bound_however_the_strip_is_cut(setting):
     for step, depth in STEPS:
         error, bounds, _ = error_and_bounds(setting, step, depth)
-        assert None in bounds
+        assert () in bounds
         assert all(error <= bound for bound in bounds.values())
 
 
 def test_the_angle_is_needed_and_a_cut_strip_says_more():
     error, bounds, still = error_and_bounds((F(1), F(1, 10), F(3), F(12)), F(2, 5), F(5, 2))
     assert error > 1e9 * still  # so much more than at y = 0
-    assert error > 1e-3 * bounds[F(3)]
-    assert bounds[F(3)] < 0.1 * bounds[None]
+    assert error > 1e-3 * bounds[F(3),]
+    assert bounds[F(3),] < 0.1 * bounds[()]
+    assert bounds[F(3), F(6)] < bounds[F(3),]
 
 
 def test_a_strip_that_is_cut_before_its_peak_is_refused():
     with precision(80), pytest.raises(NotCertified, match="before its peak"):
-        Rule(F(1, 4), -60, 60, F(1), F(1)).moving(Ball(1), ball(F(1, 10)), F(3), Ball(1), Ball(1), Ball(1))
+        Rule(F(1, 4), -60, 60, F(1), (F(1),)).moving(Ball(1), ball(F(1, 10)), F(3), Ball(1), Ball(1), Ball(1))
+
+
+def test_cuts_must_rise():
+    with precision(80), pytest.raises(NotCertified, match="before its peak"):
+        Rule(F(1, 4), -60, 60, F(1), (F(5), F(4))).moving(Ball(1), ball(F(1, 10)), F(3), Ball(1), Ball(1), Ball(1))
+
+
+def test_rules_for_very_rare_steps_are_short_however_far_out():
+    left, right = window(0.17, 10.0, -2e-5, -10.8, 110.0, 0.0)
+    chosen = rule(0.17, 2e-5, 10.0, 8000.0, 110.0, left, right_end(0.17, 2e-5, 10.0, 110.0, right))
+    assert len(chosen.cuts) > 1
+    assert chosen.last - chosen.first < 500  # with one cut, it would be thousands
 
 
 def test_rules_for_rare_steps_cut_their_strip_and_need_fewer_nodes():
@@ -83,9 +98,9 @@ def test_rules_for_rare_steps_cut_their_strip_and_need_fewer_nodes():
     near = right_end(1.0, 0.001, 4.75, 49.0, right)
     chosen = rule(1.0, 0.001, 4.75, 8.3, 49.0, left, near)
     assert near < right - 2
-    assert chosen.split is not None
+    assert chosen.cuts
     assert chosen.last - chosen.first < 70  # an uncut strip would need a hundred
-    assert rule(1.0, 0.5, 4.75, 0.1, 49.0, left, right).split is None
+    assert rule(1.0, 0.5, 4.75, 0.1, 49.0, left, right).cuts == ()
 
 
 @pytest.mark.parametrize("adding", [False, True])

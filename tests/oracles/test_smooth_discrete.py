@@ -246,9 +246,9 @@ def test_nodes_far_out_are_those_of_the_values():
 
 def test_the_quicker_line_is_taken():
     transform = SmoothDiscreteNormalTransform(F(20), 1, F(1, 50), False)
-    normal, listed = transform._costs(700.0, 90.0, 30, 100)
+    normal, listed = transform._costs(700.0, 9000.0, 30, 100)
     assert listed < normal == math.inf  # that many nodes the normal one refuses
-    assert transform.cost(700.0, 90.0, 30, 100) == listed
+    assert transform.cost(700.0, 9000.0, 30, 100) == listed
     near = transform._costs(20.0, 0.1, 200, 150)
     assert transform.cost(20.0, 0.1, 200, 150) == min(near) < math.inf
     with precision(100):

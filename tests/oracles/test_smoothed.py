@@ -212,7 +212,7 @@ def test_a_leak_bounds_what_can_be_asked():
 def test_what_cannot_be_seen_or_paid_is_said():
     lattice = ExchangedDiscreteNormalTransform(F(9, 10**3), 1, F(1, 50), True)  # three values, so that nothing is low
     with pytest.raises(NotCertified):
-        SmoothedSum([(lattice, 20)]).root(math.log(1e-6))
+        SmoothedSum([(lattice, 20)]).root(math.log(1e-2))
     with effort.allowed(1e3), pytest.raises(NotCertified):
         SmoothedSum([(rare_losses(), 3001)]).root(math.log(1e-6))
     with effort.allowed(1e3), pytest.raises(NotCertified):

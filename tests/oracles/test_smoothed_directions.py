@@ -183,6 +183,17 @@ CLAIMS = [
     ("discrete_gaussian(1.48).poisson(0.00026, relation=replace) * 481000", "4.93e-36", 1e-9),
     ("discrete_gaussian(13.6).poisson(0.00134, relation=replace) * 1210", "2.07e-25", 1e-6),
     ("discrete_gaussian(8.14).without_replacement(12, 16000) * 219", "2.68e-28", 1e-6),
+    # most of the deviation is that of atoms, far below ε: nodes are low far out, and δ falls steeply
+    (
+        "discrete_laplace(4.66).poisson(2.91e-5)*52 + discrete_gaussian(2.31).poisson(0.000151)*238000"
+        " + randomized_response(1.14)*10",
+        "8.46e-33",
+        1e-9,
+    ),
+    # the records are sampled by a law that is finite
+    ("discrete_gaussian(3.45).poisson(1.36e-5)*238 + discrete_laplace(2.46).poisson(0.000112)*218781", "8e-39", 1e-9),
+    # a rare Gaussian, of whose transform few values are needed however far out the nodes are
+    ("discrete_gaussian(2.28).poisson(8.38e-5)*1203 + gaussian(5.76).poisson(1.75e-5)*2", "4.65e-17", 1e-6),
 ]
 
 

@@ -12,6 +12,7 @@ from tightrope.curves.engines.grid_profile import grid_profile
 from tightrope.curves.engines.windowed_profile import windowed_profile
 from tightrope.curves.engines.windowed_witness import read_plan
 from tightrope.curves.loss import Loss
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ball, precision
 from tightrope.numerics.contour.integral import Plan
 
@@ -38,6 +39,24 @@ def test_roots_that_secants_missed(text, delta):
     other = grid_profile(fact(m, Loss).curve).epsilon(Fraction(delta))[0]
     assert claim.lower <= other.upper
     assert claim.upper >= other.lower
+
+
+@pytest.mark.parametrize(
+    ("text", "delta"),
+    [
+        ("discrete_gaussian(2.99).poisson(0.00162) + gaussian(4.4).poisson(0.00344) * 14", "3.16e-20"),
+        ("gaussian(2.6).poisson(0.00153, replace)*14 + discrete_gaussian(3.09).poisson(0.000696, replace)", "2.42e-18"),
+    ],
+)
+def test_rare_large_losses_of_discrete_noise_do_not_hide_the_root(text, delta):
+    loss = fact(tr.parse(text), Loss).curve
+    with effort.allowed(1e6):
+        bound, _ = windowed_profile(loss).epsilon(Fraction(delta))
+    assert bound.lower > bound.upper * (1 - 1e-9)
+    with effort.allowed(6e5):
+        other = grid_profile(loss).epsilon(Fraction(delta))[0]
+    assert other.lower > 0.99 * other.upper
+    assert max(bound.lower, other.lower) <= min(bound.upper, other.upper)
 
 
 def test_adding_a_record_costs_more_just_below_an_atom():

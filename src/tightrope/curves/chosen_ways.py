@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache, partial
 
 from tightrope.curves.engines.contour_profile import contour_profile
-from tightrope.curves.engines.rarity import few, rare
+from tightrope.curves.engines.rarity import few, rare, scattered
 from tightrope.curves.engines.transformed import transforms
 from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss, merged
@@ -56,6 +56,8 @@ def chosen_ways(c: Loss, summed: Callable[[], Profile]) -> Profile:
     sampled, hits = bool(found), sum(k * float(pair.rate) for pair, k in found)
     # around atoms only windowed contours are quicker than these; few sampled steps hardly decay, however blurred
     rest = (grid, deep, blurred) if sampled and hits < _FEW_SAMPLED else (deep, blurred, grid)
+    if sampled and any(scattered(pair) for pair, _ in c.remove):  # the terms around other atoms would be dear
+        return Ways((*first, grid, deep, blurred, atoms, long))
     if sampled:
         return Ways((*first, atoms, *rest, long))
     return Ways((*first, deep, blurred, atoms, grid, long) if _alone(c) else (*first, *rest, atoms, long))

@@ -57,7 +57,8 @@ class Ways(Profile):
                 if math.isfinite(effort.left()):
                     return None  # perhaps for want of work, so it is not kept
                 self._built[name] = None
-        return self._built[name]
+        found = self._built[name]
+        return None if found is None else found.aiming(self.wide)
 
     def _profiles(self) -> Iterator[tuple[str, Profile]]:
         for name, _ in self.ways:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss, merged
 from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.pair import Pair
@@ -10,7 +11,7 @@ from tightrope.curves.sampled.exchanged import PoissonReplace
 from tightrope.curves.sampled.poisson import PoissonRemove
 from tightrope.numerics.balls import precision
 
-__all__ = ["few", "rare"]
+__all__ = ["few", "rare", "scattered"]
 
 _FEW = 0.7  # sampled records on average
 _ATOMS = 2  # both ends of a bounded loss
@@ -46,3 +47,9 @@ def rare(loss: Loss) -> bool:
             mu, q = abs(float(pair.base.mu().mid())), float(pair.rate)
         hits += copies * q * min(1 / mu, 3.0) ** 2 * min(1.0, q / 1e-3) ** 0.5
     return hits < _RARE
+
+
+def scattered(pair: Pair) -> bool:
+    """Whether the losses of a sampled record are the many atoms of a noise without end."""
+    endless = not pair.decays and hasattr(pair, "rate") and pair.largest().infinite
+    return endless and not isinstance(pair, FinitePair)

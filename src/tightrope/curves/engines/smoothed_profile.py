@@ -6,11 +6,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from tightrope.curves.engines.enclosed_root import ends_near
 from tightrope.curves.engines.lesser_direction import bounded_by, chernoff_bound
+from tightrope.curves.engines.rarity import scattered
 from tightrope.curves.engines.transformed import transforms
 from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss
@@ -22,11 +23,13 @@ from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ball, precision, sharp
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.contour.smoothed import SmoothedSum, SmoothPlan
+from tightrope.numerics.contour.smoothed_proof import NotLow
 from tightrope.numerics.exact import near
 
 __all__ = ["RELATIVE", "SmoothedProfile", "has_few_values", "scattered_profile", "smoothed_profile"]
 
 RELATIVE, _COARSER = 5e-10, 200.0  # of ε; and so much more of δ, at most
+_AIMED = 0.5  # of the distance of the ends: what they are to be apart at most
 _SECANTS = 5
 _SEVERAL, _OFTEN, _FAIR = 3.0, 50.0, 2e-7  # records sampled on average; with few, ends need not be that near
 _LITTLE = 1.7  # a variance
@@ -49,6 +52,11 @@ class SmoothedProfile(Profile):
     def total(self) -> SmoothedSum:
         """The first direction, which mostly costs more."""
         return self.sums[0]
+
+    def aiming(self, width: float) -> SmoothedProfile:
+        """Ends as near as that."""
+        nearer = max(_AIMED * width, RELATIVE)
+        return self if nearer >= self.relative else replace(self, relative=nearer)
 
     def suits(self, level: float) -> bool:
         """Whether other contours are long where ln δ is about that."""
@@ -97,7 +105,7 @@ class SmoothedProfile(Profile):
     def _solved(self, delta: Fraction) -> tuple[Bound, Witness]:
         goal = _log(delta)
         worse, x, slope, other = self._worse(goal)
-        plan = self.sums[worse].plan(x, goal, slope, self._of_delta(x, slope))
+        plan = self._plan(worse, x, goal, slope)
         witness = _written(plan)
         if len(self.sums) > 1:
             witness = {"direction": worse, **witness, "other": other}
@@ -109,6 +117,16 @@ class SmoothedProfile(Profile):
 
         high, low = (_solved(lambda at, end=end: logs(at, end), x, slope) for end in (Ball.upper, Ball.lower))  # type: ignore[misc]  # bound now
         return ends_near(self, low, high, delta, witness), witness
+
+    def _plan(self, direction: int, x: float, goal: float, slope: float) -> SmoothPlan:
+        """As near as is asked; or not as near, for which fewer nodes must be low."""
+        total, relative = self.sums[direction], self._of_delta(x, slope)
+        try:
+            return total.plan(x, goal, slope, relative)
+        except NotLow:
+            if self.relative >= _FAIR:
+                raise
+        return total.plan(x, goal, slope, relative * _FAIR / self.relative)
 
     def _worse(self, goal: float) -> tuple[int, float, float, Witness]:
         """The direction that costs more, about where its δ has that logarithm, the slope there, and the witness of the
@@ -200,7 +218,7 @@ def smoothed_profile(loss: Loss, relative: float = RELATIVE, most: float = math.
 def scattered_profile(loss: Loss) -> SmoothedProfile | None:
     """The same where a sampled record's losses are the many atoms of a noise without end, which lie on no lattice; None
     for others, whose contours are better blurred."""
-    if not any(_scattered(pair) for pair, _ in loss.remove):
+    if not any(scattered(pair) for pair, _ in loss.remove):
         return None
     return smoothed_profile(loss, RELATIVE if _sampled(loss) >= _SEVERAL else _FAIR, _MOST)
 
@@ -208,13 +226,8 @@ def scattered_profile(loss: Loss) -> SmoothedProfile | None:
 def has_few_values(loss: Loss) -> bool:
     """Whether blurred contours of such a loss are likely to be better: it has a saddle, and little noise has few values
     that matter, so that the transform comes back too often."""
-    variances = [_variance(pair) for pair, _ in loss.remove if _scattered(pair)]
+    variances = [_variance(pair) for pair, _ in loss.remove if scattered(pair)]
     return bool(variances) and max(variances) < _LITTLE and _sampled(loss) >= _OFTEN
-
-
-def _scattered(pair: Pair) -> bool:
-    endless = not pair.decays and hasattr(pair, "rate") and pair.largest().infinite
-    return endless and not isinstance(pair, FinitePair)
 
 
 def _variance(pair: Pair) -> float:

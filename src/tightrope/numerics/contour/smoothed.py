@@ -19,7 +19,7 @@ from tightrope.numerics.contour.floats import searching
 from tightrope.numerics.contour.islands import islands
 from tightrope.numerics.contour.loss_sum import LossSum
 from tightrope.numerics.contour.smoothed_proof import NotLow, SmoothedProof, SmoothPlan, check_gaps
-from tightrope.numerics.contour.tilts import log_factor
+from tightrope.numerics.contour.tilts import normal_root
 from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.low_stretches import LowPart, low_parts, near_end
 from tightrope.numerics.transforms.sampled_rule import short
@@ -34,15 +34,15 @@ _ROUGH = 1e-2
 _WIDER, _WIDEST = 2, 2e-5  # times that λ is made wider, and about its largest price, of x
 _THIN = 1 / 16  # λ in deviations, whatever the slope is
 _ASIDE = 1.2  # so much wider than where nodes were not low: it is rounded, too
-_FURTHER = (1.04, 1.15, 1.3, 1.5, 2.0, 3.0, 4.5, 7.0, 10.0)  # last nodes, of those of a normal loss
+_SOON = (1.04, 1.15, 1.3, 1.5, 2.0, 3.0, 4.5, 7.0, 10.0)  # last nodes, of those of a normal loss
+_LATER = tuple(10 * 1.5**i for i in range(1, 20))  # where most of the deviation is that of atoms
 _ROOM = 1.1  # |φ| is to be a little below what is asked
 _MORE, _NEAR_BY = 1.5, 4.0  # times as many nodes, where those seen are not enough: where it fails so near to them
-_PLACES = 32
-_MENDED = 6  # times that a plan may be
+_PLACES, _MENDED = 32, 6  # times that a plan may be mended
 _MOST_NODES = 4000
 _UNITS = 1.6  # of work for each microsecond of the transforms
 _LOW_WORK, _LOOKS = 5e3, 100  # to see how far nodes are not low; and the tilts that are worth as much as the rest
-_PLANS, _STEPS = 10, 10
+_PLANS, _STEPS, _STEEPER, _STEEPENED = 10, 10, 4.0, 3  # the slope, where nothing is seen; and how often
 _BELOW = (25.0, 70.0, 150.0, 300.0)  # nats by which a call may be below Chernoff's bound
 _CLOSE, _APART = 1e-3, 0.1  # ln of the call so near to its target ends a search; and what all plans agree on
 _BEFORE, _NEAR, _OUTGROWN = 0.85, 0.02, 4.0  # a tilt so much below the saddle should have about the same curvature
@@ -70,18 +70,21 @@ class SmoothedSum(LossSum):
             return -math.inf, 0.0
         deviation, low, high = self._deviation(), 0.0, math.inf
         x, slope = self._start(log_target)
-        back = deviation / 4
+        back, steeper = deviation / 4, 0
         for _ in range(_PLANS):
             plan, made = self._proved(x, log_target, -slope, _ROUGH), x
             reach = max(deviation, math.pi / float(plan.eta))
             for _ in range(_STEPS):
                 found = self._log_slope(x, plan)
-                if found is None:  # the call drowns, mostly where it is small
-                    if x == made or self._below(x, plan, log_target):
-                        high = min(high, x)
+                if found is None:  # the call drowns: where it falls more steeply than was thought, or is small
+                    below = self._below(x, plan, log_target)
+                    if x == made and not below and steeper < _STEEPENED:
+                        slope, steeper = slope * _STEEPER, steeper + 1
+                    elif x == made or below:
+                        high, slope, steeper = min(high, x), slope / _STEEPER**steeper, 0
                         x, back = (low + high) / 2 if low > 0 else max(x - back, x / 2), 2 * back
                     break
-                gap, slope = found[0] - log_target, found[1]
+                gap, slope, steeper = found[0] - log_target, found[1], 0
                 if abs(gap) > _APART:
                     low, high = (max(low, x), high) if gap > 0 else (low, min(high, x))
                 following = min(x - gap / slope, made + reach)
@@ -93,14 +96,9 @@ class SmoothedSum(LossSum):
         raise NotCertified(_WHAT, "no search found where the call is that small")
 
     def _start(self, log_target: float) -> tuple[float, float]:
-        """Chernoff's bound of a root, and its slope, as if the sum were normal and had no rare losses."""
-        import numpy as np
-
-        deviation = self._deviation()
-        t = math.sqrt(max(-2 * log_target, 1.0)) / deviation * np.geomspace(0.3, 2.0, 60)
-        places = (deviation**2 * t * (t + 1) / 2 + log_factor(t) - log_target) / t
-        i = int(places.argmin())
-        return min(float(places[i]), self._saddles.saddle_root(log_target)[0]), -float(t[i])
+        """Chernoff's bound of a root, and its slope, or that as if the sum were normal and had no rare losses."""
+        x, steep = min(normal_root(self._deviation(), log_target), self._saddles.saddle_root(log_target))
+        return x, -steep
 
     def _log_slope(self, x: float, plan: SmoothPlan) -> tuple[float, float] | None:
         """ln of the call of one plan and its slope; None where it is not seen."""
@@ -209,11 +207,13 @@ class SmoothedSum(LossSum):
         return all(transform.each or transform.terms_of(t) is not None for transform, _ in self._parts)
 
     def _plan(self, x: float, log_call: float, steep: float, relative: float, narrowest: float) -> SmoothPlan:
-        """``steep``: −d ln call/dx; ``narrowest``: the least λ. At the first tilt at which nodes seem low."""
+        """``steep``: −d ln call/dx; ``narrowest``: the least λ. At the first tilt at which nodes seem low soon, or else
+        the one at which they do with the fewest."""
         error = math.log(relative / 8)
         least = math.sqrt(relative / (steep * (steep + 1)))  # the price is about 0.43λ²·density/call
         least = min(least, _THIN * self._deviation())
         width, copies = short(max(least, narrowest), 4), sum(number for _, number in self._parts)
+        found: list[SmoothPlan] = []
         for t, period, lost in self._tilts(x, log_call, error):
             eta = short(2 * math.pi / period, 5)
             nats = math.ceil(lost - error + max(math.log(self._deviation()), 0.0) + 1)
@@ -223,8 +223,12 @@ class SmoothedSum(LossSum):
                 count = self._count(low_parts(self._parts, t), eta, last, nats)
             if count is not None:
                 bits = math.ceil((lost - error + math.log(copies) + 2) / math.log(2))
-                return SmoothPlan(t, eta, count, max(-(-bits // 8) * 8, 32), width, last, nats)
-        raise NotCertified(_WHAT, "its nodes are not low")
+                found.append(SmoothPlan(t, eta, count, max(-(-bits // 8) * 8, 32), width, last, nats))
+                if count <= _SOON[-1] * self._usual(eta, nats):
+                    break
+        if not found:
+            raise NotCertified(_WHAT, "its nodes are not low")
+        return min(found, key=lambda plan: plan.count)
 
     def _tilts(self, x: float, log_call: float, error: float) -> list[tuple[Fraction, float, float]]:
         """A few tilts, their periods, and the nats by which terms exceed the call; the fewest nodes first."""
@@ -238,12 +242,19 @@ class SmoothedSum(LossSum):
             found.append((period * math.sqrt(lost - error), (trial, period, lost)))  # the bulk is about as wide at any
         return [one for _, one in sorted(found)[: 1 if dear else _TRIED]]
 
+    def _usual(self, eta: Fraction, nats: float) -> float:
+        """The last node that is not low, if the sum is about normal."""
+        return math.sqrt(2 * nats) / (self._deviation() * float(eta))
+
     def _count(self, parts: list[LowPart], eta: Fraction, last: int, nats: float) -> int | None:
         """The last node that is not low, as far as floats and moments see it; None if it is far out."""
-        start = math.sqrt(2 * nats) / (self._deviation() * float(eta))
-        counts = [min(math.ceil(start * further), last) for further in _FURTHER]
-        found = bisect_left(counts, True, key=lambda count: count >= last or self._low_from(parts, eta * count, nats))
-        return counts[found] if found < len(counts) and counts[found] <= _MOST_NODES else None
+        usual = self._usual(eta, nats)
+        for factors in (_SOON, _LATER):
+            counts = [n for factor in factors if (n := min(math.ceil(factor * usual), last)) <= _MOST_NODES]
+            i = bisect_left(counts, True, key=lambda n: n >= last or self._low_from(parts, eta * n, nats))
+            if i < len(counts):
+                return counts[i]
+        return None
 
     @staticmethod
     def _low_from(parts: list[LowPart], y: Fraction, nats: float) -> bool:

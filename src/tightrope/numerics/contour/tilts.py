@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tightrope.numerics.transforms.transform import Floats
 
-__all__ = ["Tilts", "finite_or_infinite", "log_factor"]
+__all__ = ["Tilts", "finite_or_infinite", "log_factor", "normal_root"]
 
 
 def log_factor(t: Floats) -> Floats:
@@ -18,6 +18,16 @@ def log_factor(t: Floats) -> Floats:
 
     result: Floats = t * np.log(t) - (1 + t) * np.log1p(t)
     return result
+
+
+def normal_root(deviation: float, log_target: float) -> tuple[float, float]:
+    """The least x at which Chernoff's bound of a normal loss is e^log_target, and its tilt."""
+    import numpy as np
+
+    t = math.sqrt(max(-2 * log_target, 1.0)) / deviation * np.geomspace(0.3, 2.0, 60)
+    places = (deviation**2 * t * (t + 1) / 2 + log_factor(t) - log_target) / t
+    i = int(places.argmin())
+    return float(places[i]), float(t[i])
 
 
 @dataclass(frozen=True)

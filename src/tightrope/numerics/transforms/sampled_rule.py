@@ -12,7 +12,9 @@ from tightrope.numerics.balls import Ball, ComplexBall, ball
 __all__ = ["Rule", "largest_turn", "right_end", "rule", "tails", "upper_tail_bound", "short", "turning"]
 
 _MOST_NODES = 20_000
-_LITTLE = 2.0  # nats that a strip may cost before a split is looked for
+_LITTLE = 2.0  # nats that a strip may cost before cuts are looked for
+_COSTS, _MOST_CUTS = (2.0, 5.0, 12.0, 30.0, 80.0), 5  # nats of each piece of a strip with cuts
+_NARROWER = 0.8  # strips that are tried
 
 
 def short(x: float, bits: int = 10) -> Fraction:
@@ -26,14 +28,14 @@ def short(x: float, bits: int = 10) -> Fraction:
 class Rule:
     """Nodes z = j·step for first ≤ j ≤ last, and a half-width of the strip in which the error is bounded.
 
-    ``split``: where the strip is cut in two, whose parts are bounded apart.
+    ``cuts``: where the strip is cut, in rising order; its pieces are bounded apart.
     """
 
     step: Fraction
     first: int
     last: int
     depth: Fraction
-    split: Fraction | None = None
+    cuts: tuple[Fraction, ...] = ()
 
     def alias(self, mu: Ball, power: Fraction) -> Ball:
         """A bound of |h Σ_{j∈ℤ} f(jh) − ∫f| / G(A) at y = 0; certainly below 1.
@@ -54,62 +56,75 @@ class Rule:
     def moving(self, mu: Ball, q: Ball, power: Fraction, y: Ball, still: Ball, most: Ball) -> Ball:
         """A bound of |h Σ_{j∈ℤ} f(jh) − ∫f| for every |y'| ≤ y, from ``alias`` and a bound ``most`` of G(A).
 
-        |w^{iy}| ≤ e^{y·arg w}, and 0 ≤ arg w ≤ dμ. It rises with x: left of the split z it is at most what it is
-        there, and the integral of φ·w^A to its right is at most w(z)^A·e^{−z²/2}/2.
+        |w^{iy}| ≤ e^{y·arg w}, and 0 ≤ arg w ≤ dμ. It rises with x: left of a cut z it is at most what it is there, and
+        the integral of φ·w^A to the right of a cut is at most w(z)^A·e^{−z²/2}/2. So each piece, from one cut to the
+        next, is at most what the angle at its right end makes of the integral to the right of its left end.
         """
-        turn = ball(self.depth) * mu
-        if self.split is None:
-            return still * (y * turn).exp() * most
-        a, z = ball(power), ball(self.split)
-        if not (z >= 0 and (power < 0 or z >= a * mu)):
-            raise NotCertified("a sampled normal transform", "the strip is cut before its peak")
-        rise = q * (mu * z - mu * mu / 2).exp()
-        angle = ComplexBall(1 - q + rise * turn.cos(), rise * turn.sin()).arg()
-        beyond = (a * (1 - q + rise).log() - z * z / 2).exp() / 2
-        return still * ((y * angle).exp() * most + (y * turn).exp() * beyond)
+        turn, a, total, before = ball(self.depth) * mu, ball(power), Ball(0), most
+        for i, cut in enumerate(self.cuts):
+            z = ball(cut)
+            if not (z >= 0 and (power < 0 or z >= a * mu) and (i == 0 or cut > self.cuts[i - 1])):
+                raise NotCertified("a sampled normal transform", "the strip is cut before its peak")
+            rise = q * (mu * z - mu * mu / 2).exp()
+            angle = ComplexBall(1 - q + rise * turn.cos(), rise * turn.sin()).arg()
+            total += (y * angle).exp() * before
+            before = (a * (1 - q + rise).log() - z * z / 2).exp() / 2
+        return still * (total + (y * turn).exp() * before)
 
 
 def rule(mu: float, q: float, power: float, y: float, nats: float, left: float, right: float) -> Rule:
     """Nodes for an error of about e^−nats relative to G(A) at every |y'| ≤ y: a choice, in floats."""
     deepest = min(math.sqrt(2 * nats), (3.04 if power < 0 else 3.12) / mu)
-    depth, split, rate = 0.0, math.inf, math.inf
-    for k in range(40):
-        d = deepest * 0.88**k
-        extra, z = turning(mu, q, power, y, d * mu, right)
+    depth, rate, d = 0.0, math.inf, deepest
+    cuts: tuple[Fraction, ...] = ()
+    while nats / d < rate:  # narrower strips are worse, whatever their cuts
+        extra, places = turning(mu, q, power, y, d * mu)
         extra += power * math.log(math.cos(d * mu / 2)) if power < 0 else 0.0
         trial = (nats + extra) / d + d / 2
-        if trial > rate:
-            break
-        depth, split, rate = d, z, trial
-        if extra < _LITTLE or (z == math.inf and power > 0):
-            break
+        if trial < rate:
+            depth, cuts, rate = d, places, trial
+        d *= _NARROWER
     step = short(2 * math.pi / rate)
     h = float(step)
     if not (right - left) / h < _MOST_NODES:
         raise NotCertified("a sampled normal transform", f"it needs {(right - left) / h:.3g} nodes")
-    cut = short(split, 12) if 0 < split < math.inf else None
-    return Rule(step, math.floor(left / h), math.ceil(right / h), short(depth), cut)
+    return Rule(step, math.floor(left / h), math.ceil(right / h), short(depth), cuts)
 
 
-def turning(mu: float, q: float, power: float, y: float, turn: float, right: float) -> tuple[float, float]:
-    """What e^{y·arg w} adds to the strip, in nats, with the best split; ∞ for none."""
+def turning(mu: float, q: float, power: float, y: float, turn: float) -> tuple[float, tuple[Fraction, ...]]:
+    """What e^{y·arg w} adds to the strip, in nats, and the cuts that it takes."""
     whole = y * turn
-    low = max(power * mu, 0.0) * 1.001 + 1e-9
-    if whole < _LITTLE or not low < right:
-        return whole, math.inf
+    if whole < _LITTLE:
+        return whole, ()
     least = max(0.0, power * math.log(q) + power * (power - 1) * mu * mu / 2) if power > 0 else 0.0  # ln G is about
-    cos, sin = math.cos(turn), math.sin(turn)
-    best, split, high = whole, math.inf, right
-    for _ in range(7):
-        z = (low + high) / 2
+    for cost in _COSTS:
+        cuts = _cuts(mu, q, power, y, turn, cost + least)
+        total = cost + math.log1p(len(cuts))
+        if cuts and total < whole:
+            return total, tuple(short(cut, 12) for cut in reversed(cuts))
+    return whole, ()
+
+
+def _cuts(mu: float, q: float, power: float, y: float, turn: float, cost: float) -> list[float]:
+    """Cuts from the right, each as far to the left as it can be if every piece is to cost so many nats; none if few do
+    not reach to where the angle is as small."""
+    cos, sin, a = math.cos(turn), math.sin(turn), max(power, 0.0)
+    low, angle, z = a * mu * 1.001 + 1e-3, y * turn, math.inf
+    cuts: list[float] = []
+    for _ in range(_MOST_CUTS):
+        before, z = z, min(z, math.sqrt(2 * angle) + 2 * low)
+        for _ in range(3):  # from the right: it never passes the place
+            rise = mu * z - mu * mu / 2
+            log = math.log1p(q * math.expm1(rise)) if rise < 600 else rise + math.log(q)
+            z = max(math.sqrt(2 * max(angle + a * log - cost, 0.0)), low)
+        if not z < 0.99 * before:
+            return []
         rise = q * math.exp(min(mu * z - mu * mu / 2, 600.0))
-        near = y * math.atan2(rise * sin, 1 - q + rise * cos)
-        far = whole + power * math.log(1 - q + rise) - z * z / 2 - least
-        top = max(near, far) + 0.7
-        if top < best:
-            best, split = top, z
-        low, high = (z, high) if far > max(near, 1.0) else (low, z)
-    return best, split
+        angle = y * math.atan2(rise * sin, 1 - q + rise * cos)
+        cuts.append(z)
+        if angle <= cost:
+            return cuts
+    return []
 
 
 def right_end(mu: float, q: float, power: float, nats: float, right: float) -> float:

@@ -18,13 +18,12 @@ from flint import ctx
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
 from tightrope.numerics.exact import near
-from tightrope.numerics.moments.sampled_normal_floats import window
 from tightrope.numerics.real import Real
 from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.float_lines import UNIT, FloatNodes, as_doubles
 from tightrope.numerics.transforms.sampled import SampledNormalTransform
 from tightrope.numerics.transforms.sampled_discrete import SampledDiscreteNormalTransform
-from tightrope.numerics.transforms.sampled_rule import Rule, right_end, short, turning
+from tightrope.numerics.transforms.sampled_rule import Rule, short, turning
 from tightrope.numerics.transforms.screened_sums import Terms
 from tightrope.numerics.transforms.tilted_noise import TiltedNoise
 from tightrope.numerics.transforms.transform import Transform
@@ -91,19 +90,15 @@ class SmoothDiscreteNormalTransform(Transform):
     def _strip(self, power: float, y: float) -> tuple[Rule, float]:
         """The strip with the least alias, and about its logarithm: a choice, in floats."""
         mu, q = self._floats
-        right = window(mu, power, math.log1p(-q), math.log(q), 60.0, 0.0)[1]
-        if power > 0:
-            right = right_end(mu, q, power, 60.0, right)
         deepest = min(2 * math.pi * self._sigma, (3.04 if power < 0 else 3.12) / mu)
-        best = math.inf, deepest, math.inf
+        best: tuple[float, float, tuple[Fraction, ...]] = math.inf, deepest, ()
         for k in range(48):
             d = deepest * 0.88**k
-            extra, split = turning(mu, q, power, y, d * mu, right)
+            extra, cuts = turning(mu, q, power, y, d * mu)
             extra += power * math.log(math.cos(d * mu / 2)) if power < 0 else 0.0
             log = extra + d * d / 2 - 2 * math.pi * d * self._sigma
-            best = min(best, (log, d, split))
-        cut = short(best[2], 12) if 0 < best[2] < math.inf else None
-        return Rule(self._step, 0, 0, short(best[1]), cut), best[0]
+            best = min(best, (log, d, cuts))
+        return Rule(self._step, 0, 0, short(best[1]), best[2]), best[0]
 
     def _value_by_value(self) -> SampledDiscreteNormalTransform:
         return SampledDiscreteNormalTransform(self._variance, self._shift, self._rate, self._adding)

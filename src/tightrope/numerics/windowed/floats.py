@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.balls import precision, upper_float
-from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.sampled_rule import short
 from tightrope.numerics.transforms.transform import Transform
+from tightrope.numerics.windowed.capped import CappedOthers
 from tightrope.numerics.windowed.outcomes import losses, usual_deviation
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["FloatLaw", "FloatOthers", "FloatStep", "Windows", "log_cdf", "log_difference", "log_sum"]
 
 _ANGLES = 12
-_FIRST_TILTS, _LOOK, _QUICK_DECAY = 6, 60.0, 0.04  # moments before the first; a decay's look; of a proof
+_LOOK, _QUICK_DECAY = 60.0, 0.04  # a decay's look; of a proof
 _MOST_PLACES = 20_000
 _DEEPEST, _DEEP_PLACES = 6.0, 240  # how far below their border DEEP steps are looked at, and where
 
@@ -86,16 +86,11 @@ class FloatOthers:
 
     def log_moments(self, t: Floats) -> Floats:
         """Σ k·ln M(t); ∞ where it is unknown."""
-        import numpy as np
+        return self.capped(math.inf).log_moments(t)
 
-        work = sum(transform.tilt_cost * (_FIRST_TILTS + len(t)) for transform, _ in self._parts)
-        effort.spend(work, "a windowed contour")
-        total = np.zeros(len(t))
-        with np.errstate(all="ignore"):
-            for transform, copies in self._parts:
-                total = total + copies * recall.log_floats(transform, t)
-        result: Floats = np.where(np.isnan(total), math.inf, total)
-        return result
+    def capped(self, cap: float) -> CappedOthers:
+        """The same without losses above a cap, as far as they are known one by one."""
+        return CappedOthers(self._parts, cap)
 
     def log_decay(self, t: float, y: float) -> float:
         """About Σ k·ln of the bounds of |M(t+iy)|/M(t)."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from tightrope.numerics import effort
 from tightrope.numerics.contour.tilts import log_factor
+from tightrope.numerics.windowed.capped import CappedOthers
 from tightrope.numerics.windowed.floats import FloatLaw, log_sum
 from tightrope.numerics.windowed.outcomes import log_one_call, loss_place, losses
 
@@ -37,21 +38,22 @@ def saddle_call(law: FloatLaw, x: float, adding: bool = False) -> float:
     room = law.room(x)
     cap = max(room, _BULK * law.deviation)
     steps = [_Capped(*sampler, None if adding else cap, law.exchanged) for sampler in law.samplers]
-    t, value = _saddle(law, steps, x, room)
+    others = law.others.capped(math.inf if adding else max(x, cap))
+    t, value = _saddle(others, steps, x, room)
     if not math.isfinite(value):
         return -math.inf
     near = 0.01 * t
-    three = _log_moments(law, steps, np.array([t - near, t, t + near]))
+    three = _log_moments(others, steps, np.array([t - near, t, t + near]))
     bend = max(float(three[0] - 2 * three[1] + three[2]) / near**2, 0.0) + t**-2 + (1 + t) ** -2
     together = min(value - math.log(2 * math.pi * bend) / 2, float(log_factor(np.array([t]))[0] + three[1]) - t * x)
     if adding:
         return together
-    rest = float(law.others.log_moments(np.array([t]))[0]) - t * (x - room) if law.others.some else 0.0
+    rest = float(others.log_moments(np.array([t]))[0]) - t * (x - room) if law.others.some else 0.0
     alone = [
         log_one_call(mu, rate, cap, law.exchanged) + math.log(copies) + min(rest, 0.0)
         for mu, rate, copies in law.samplers
     ]
-    return float(np.logaddexp.reduce([together, *alone]))
+    return float(np.logaddexp.reduce([together, others.log_alone(), *alone]))
 
 
 class _Capped:
@@ -75,21 +77,21 @@ class _Capped:
         return log_sum(np.multiply.outer(powers, self.losses) + self.logs)
 
 
-def _log_moments(law: FloatLaw, steps: list[_Capped], t: Floats) -> Floats:
-    total = law.others.log_moments(t)
+def _log_moments(others: CappedOthers, steps: list[_Capped], t: Floats) -> Floats:
+    total = others.log_moments(t)
     for step in steps:
         total = total + step.copies * step.log_moments(t)
     return total
 
 
-def _saddle(law: FloatLaw, steps: list[_Capped], x: float, room: float) -> tuple[float, float]:
+def _saddle(others: CappedOthers, steps: list[_Capped], x: float, room: float) -> tuple[float, float]:
     """The t at which the integrand K(t) − tx − ln t(t+1) is least, and its value; finer and finer, as it may bend."""
     import numpy as np
 
     low, high, number = 1e-2 / room, 2e4 / room, _TILTS
     for _ in range(_ROUNDS):
         tilts = np.geomspace(low, high, number)
-        values = _log_moments(law, steps, tilts) - tilts * x - np.log(tilts) - np.log1p(tilts)
+        values = _log_moments(others, steps, tilts) - tilts * x - np.log(tilts) - np.log1p(tilts)
         values = np.where(np.isfinite(values), values, math.inf)
         i = int(values.argmin())
         low, high, number = float(tilts[max(i - 1, 0)]), float(tilts[min(i + 1, number - 1)]), _FINER
