@@ -14,7 +14,7 @@ from tightrope.numerics import effort
 from tightrope.numerics.balls import precision, upper_float
 from tightrope.numerics.transforms.sampled_rule import short
 from tightrope.numerics.transforms.transform import Transform
-from tightrope.numerics.windowed.capped import CappedOthers
+from tightrope.numerics.windowed.capped_others import CappedOthers
 from tightrope.numerics.windowed.outcomes import losses, usual_deviation
 
 if TYPE_CHECKING:

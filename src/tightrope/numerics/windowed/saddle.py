@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tightrope.numerics import effort
 from tightrope.numerics.contour.tilts import log_factor
-from tightrope.numerics.windowed.capped import CappedOthers
+from tightrope.numerics.windowed.capped_others import CappedOthers
 from tightrope.numerics.windowed.floats import FloatLaw, log_sum
 from tightrope.numerics.windowed.outcomes import log_one_call, loss_place, losses
 
