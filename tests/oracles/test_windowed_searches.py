@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from mixture_truth import profile
 
+import tightrope as tr
 from tightrope.curves.engines import windowed_profile
 from tightrope.curves.engines.windowed_profile import WindowedProfile
 from tightrope.curves.engines.windowed_secants import close, polished
@@ -17,7 +18,9 @@ from tightrope.errors import NotCertified
 from tightrope.numerics.transforms.glued_decay import _float_corners, log_decays
 from tightrope.numerics.windowed import total
 from tightrope.numerics.windowed.floats import FloatLaw, FloatOthers
+from tightrope.numerics.windowed.outcomes import log_one_call
 from tightrope.numerics.windowed.plan import ROUGHEST
+from tightrope.numerics.windowed.saddle import saddle_call
 from tightrope.numerics.windowed.search import _Planner
 
 RARE = "gaussian(sigma=1.02).poisson(0.0001) * 300"
@@ -101,7 +104,7 @@ def test_the_same_plan_is_not_made_again(monkeypatch):
         return plan(self, *args, **kwargs)
 
     monkeypatch.setattr(type(found.steps), "plan", watched)
-    monkeypatch.setattr(windowed_profile, "polished", lambda _, x, *rest: (x, rest[-1]))
+    monkeypatch.setattr(windowed_profile, "polished", lambda _, x, *rest: (x, rest[2]))
     monkeypatch.setattr(WindowedProfile, "_enclosed", lambda *_: None)
     with pytest.raises(NotCertified, match="no windowed contour"):
         found.epsilon(Fraction("1e-9"))
@@ -131,3 +134,42 @@ def test_corners_of_many_angles_are_those_of_each():
         alone = [_float_corners(mu, q, t, y[:1], np.array([[angle]]))[0, 0] for angle in angles]
         assert together[:, 0] == pytest.approx(alone, rel=1e-12)
         assert (np.diff(log_decays(mu, q, t, np.array([30.0, 31.0]))) <= 1e-9).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "delta"),
+    [
+        (
+            "randomized_response(epsilon=0.205, k=19) * 30 + gaussian(sigma=0.552).poisson(5.17e-4, replace) * 328",
+            "4.59e-16",
+        ),
+        (
+            "gaussian(sigma=4.26).poisson(0.00699, replace) * 17 + table(p=[19/41, 22/41], q=[9/16, 7/16]) * 17",
+            "1.8e-40",
+        ),
+        ("gaussian(sigma=0.421).poisson(1.86e-4) * 440 + randomized_response(epsilon=0.129) * 31", "1.65e-14"),
+        (
+            "gaussian(sigma=3.33).poisson(0.00286, replace) * 28 + table(p=[30/53, 23/53], q=[34/63, 29/63]) * 8"
+            " + randomized_response(epsilon=0.156) * 12",
+            "1.18e-33",
+        ),
+    ],
+)
+def test_windows_beside_bounded_losses(text, delta):
+    """One large step and half of the atoms; a tilt too steep for the pieces; one step just above all atoms; a direction
+    that costs more when a record is added."""
+    claim = tr.epsilon(tr.parse(text), delta=delta)
+    assert claim.witness["way"] == "windowed"
+    assert claim.computed.lower > claim.computed.upper * (1 - 1e-9)
+    assert tr.check(claim.to_json())
+
+
+@pytest.mark.parametrize("place", [3.1, 4.5, 6.0])
+def test_saddles_beside_atoms(place):
+    """ln of the call against the sum over the atoms of randomized responses, whose terms are calls of one step."""
+    law = profile("gaussian(sigma=0.5).poisson(0.001) + randomized_response(epsilon=0.3) * 10").steps._floats[0]
+    logs = []
+    for k in range(11):
+        chance = math.comb(10, k) * math.exp(0.3 * k) / (1 + math.exp(0.3)) ** 10
+        logs.append(math.log(chance) + log_one_call(2.0, 1e-3, place - 0.3 * (2 * k - 10)))
+    assert abs(saddle_call(law, place) - np.logaddexp.reduce(logs)) < 1.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -14,15 +14,17 @@ from tightrope.curves.engines.lesser_direction import bounded_by, chernoff_bound
 from tightrope.curves.engines.transformed import total_variation, transforms
 from tightrope.curves.engines.windowed_direction import WindowedDirection
 from tightrope.curves.engines.windowed_laws import window_law
-from tightrope.curves.engines.windowed_secants import CLOSE, close, polished
+from tightrope.curves.engines.windowed_secants import CLOSE, CLOSE_CALL, close, polished, seen
 from tightrope.curves.engines.windowed_stretches import WindowedStretches
 from tightrope.curves.engines.windowed_witness import read_plan, written_plan
+from tightrope.curves.engines.windowed_zero import FLAT, FarFromZero, mirrored, root_near_zero
 from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss, merged
 from tightrope.curves.profile import Profile, Witness, within_unit
 from tightrope.curves.sampled.exchanged import PoissonReplace
 from tightrope.curves.sampled.poisson import PoissonRemove
 from tightrope.errors import NotCertified
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ball, precision, sharp
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.contour.integral import ContourSum
@@ -32,19 +34,23 @@ from tightrope.numerics.windowed.plan import WindowPlan
 from tightrope.numerics.windowed.total import WindowedSum
 
 _STEPS = tuple(10.0**k for k in range(-13, -3))
+_FARTHER = tuple(1 + 4.0**k for k in range(-5, 15))
 _SINKING = 0.95  # a root that falls like this may be 0
 _ATTEMPTS = 5
 _DEAR_ALONE = 1e5  # microseconds of a proof that is in vain if the other direction has none
 _DEAR, _ROUGHLY = 3e5, math.log(1e-2)  # microseconds of a proof that is worth a rough one; and how rough
 _FEW = 5  # points that are asked alone
-_APART = 1e-9  # of ε: closer ends need no halving
+_APART, _NARROW = 1e-9, 3e-7  # of ε: closer ends need no halving; and no other direction
+_GREATER = 2.0  # nats by which floats see that adding a record costs more
 _UNSURE = 4.0  # nats by which a saddle may be off
 _ASIDE, _LEAST = 4, 1e-3  # how far δ may be from where floats see it, as a factor; where ε may be 0, of the largest
+
+Answer = tuple[Bound, Witness]
 
 
 @dataclass(frozen=True, eq=False)
 class WindowedProfile(Profile):
-    """Removing a record costs more and is integrated; adding one is bounded below it."""
+    """Removing a record mostly costs more and is integrated; adding one is bounded below it, or integrated as well."""
 
     steps: WindowedSum
     adding: ContourSum
@@ -76,8 +82,10 @@ class WindowedProfile(Profile):
             raise NotCertified("a windowed contour", "the mass at ∞ is as large as δ")
         return goal + math.log1p(-math.exp(math.log(leak) - goal))
 
-    def _beside(self, x: float, level: float, plan: WindowPlan) -> Witness:
+    def _beside(self, x: float, level: float, plan: WindowPlan, adding: bool = False) -> Witness:
         """The plan, and what bounds the other direction."""
+        if adding:
+            return {**written_plan(self.steps.rough_plan(x, level, adding=False)), "other": written_plan(plan)}
         witness = written_plan(plan)
         if self._beyond(Fraction(x)) or (x == 0 and self.steps.sampled):
             return {**witness, "other": {}}
@@ -97,23 +105,25 @@ class WindowedProfile(Profile):
             return within_unit(value)
         other = witness["other"]
         with precision(256):
-            return within_unit(value.max(self._other(epsilon, other)))
+            return within_unit(value.max(self._other(epsilon, other, plan)))
 
     def _beyond(self, epsilon: Fraction) -> bool:
         """Whether no loss is as large as ε when a record is added."""
         with precision(80):
             return bool(ball(epsilon) >= self.largest.ball())
 
-    def _other(self, epsilon: Fraction, witness: Witness) -> Ball:
+    def _other(self, epsilon: Fraction, witness: Witness, removing: WindowPlan) -> Ball:
         if not witness:
             raise NotCertified("the exact profile", "nothing is said of the other direction")
+        if "mirrored" in witness:
+            return mirrored(self.steps, epsilon, removing)
         if "eta" not in witness:
             return chernoff_bound(self.adding, epsilon, Fraction(witness["t"]))
         plan = read_plan(witness)
         with precision(plan.bits + 64):
             return self.steps.call(ball(epsilon), plan, adding=True)
 
-    def epsilon(self, delta: Fraction) -> tuple[Bound, Witness]:
+    def epsilon(self, delta: Fraction) -> Answer:
         """Solve in floats, then prove both sides of the solution by one plan."""
         with precision(160):
             if sharp(self.distance.ball, bits=40) <= ball(delta):
@@ -121,34 +131,57 @@ class WindowedProfile(Profile):
         goal = math.log(delta.numerator) - math.log(delta.denominator)
         x, slope = self.steps.root(self._finite(goal))
         if not x > 0:
-            return self._at_zero(delta, goal)
-        plan = self.steps.plan(x, goal, slope, root=True)
+            return self._near_zero(delta)
+        adding = False
+        if not (self.steps.alone or self._beyond(Fraction(x))):
+            adding = self.steps.near(x, adding=True) > goal + _GREATER
+        if adding:
+            x, slope = max((x, slope), self.steps.root(goal, adding=True))
+        return self._solved(x, slope, delta, goal, adding, again=not self.steps.alone)
+
+    def _solved(self, x: float, slope: float, delta: Fraction, goal: float, adding: bool, again: bool) -> Answer:
+        """Around an x where floats see δ; ``adding``: in the direction that mostly costs less. ``again``: or in the
+        other one, should that cost more."""
+        plan = self.steps.plan(x, goal, slope, root=True, adding=adding)
         if plan.work > _DEAR_ALONE and not self.steps.alone:
-            self._beside(x * (1 - min(CLOSE, 1 / slope)), goal, plan)  # before a dear proof, if it must fail
+            self._beside(x * (1 - min(CLOSE, 1 / slope)), goal, plan, adding)  # before a dear proof, if it must fail
+        located: AbstractContextManager[None] = nullcontext()
         if plan.work > _DEAR:
-            x, slope = self._located(x, goal, slope)
-            plan = self.steps.plan(x, goal, slope, root=True, before=plan)
+            x, slope = self._located(x, goal, slope, adding)
+            plan = self.steps.plan(x, goal, slope, root=True, before=plan, adding=adding)
+            located = effort.proving()  # the proof is likely to be the answer, however rough its plan is
+        if (flat := self._flat(delta, slope)) is not None:
+            return flat
         for _ in range(_ATTEMPTS):  # far out, the first x is rough
-            start, (x, slope) = x, polished(self.steps, x, goal, plan, slope)
-            if close(x, start, slope):
-                witness = self._beside(x, goal, plan)
+            with located:
+                start, (x, slope) = x, polished(self.steps, x, goal, plan, slope, adding)
+            located = nullcontext()
+            if (flat := self._flat(delta, slope)) is not None:
+                return flat
+            if close(x, start, slope) or seen(self.steps, x, goal, plan, _APART * slope, adding):
+                witness = self._beside(x, goal, plan, adding)
                 found = self._enclosed(x, delta, witness)
+                if found is not None and found.upper - found.lower < _NARROW * found.upper:
+                    return found, witness
+                if again and self.needs(Fraction(x * (1 + _APART)), delta, witness):  # the other direction does
+                    with suppress(NotCertified):
+                        return self._solved(x, slope, delta, goal, not adding, again=False)
                 if found is not None:
                     return found, witness
             if x == start:
                 break  # the same again would be no better
-            if x < _SINKING * start and self._may_be_zero(goal, x):
+            if not adding and x < _SINKING * start and self._may_be_zero(goal, x):
                 with suppress(NotCertified):  # δ may never be that large
-                    return self._at_zero(delta, goal)
-            plan = self.steps.plan(x, goal, slope, root=True, before=plan)
+                    return self._near_zero(delta)
+            plan = self.steps.plan(x, goal, slope, root=True, before=plan, adding=adding)
         raise NotCertified("the exact profile", f"no windowed contour proved an ε near {x:.6g}")
 
-    def _located(self, x: float, goal: float, slope: float) -> tuple[float, float]:
+    def _located(self, x: float, goal: float, slope: float, adding: bool) -> tuple[float, float]:
         """A better x and its slope, where a fine plan is dear: by rough ones."""
         for _ in range(_ATTEMPTS):
-            rough = self.steps.plan_to(x, x, goal + _ROUGHLY)
-            start, (x, slope) = x, polished(self.steps, x, goal, rough, slope)
-            if close(x, start, slope):
+            rough = self.steps.plan_to(x, x, goal + _ROUGHLY, adding)
+            start, (x, slope) = x, polished(self.steps, x, goal, rough, slope, adding)
+            if slope < FLAT or close(x, start, slope) or seen(self.steps, x, goal, rough, CLOSE_CALL, adding):
                 break
         return x, slope
 
@@ -215,11 +248,30 @@ class WindowedProfile(Profile):
                 return self.steps.estimate(place)[0] < goal + nats
         return True
 
-    def _at_zero(self, delta: Fraction, goal: float) -> tuple[Bound, Witness]:
-        witness = self._beside(0.0, goal, self.steps.plan_to(0.0, 0.0, goal + 2 * _ROUGHLY))
-        if not self.meets(Fraction(0), delta, witness):
-            raise NotCertified("the exact profile", "ε is too close to 0 to be told from it")
-        return Bound(0.0, 0.0), witness
+    def _flat(self, delta: Fraction, slope: float) -> Answer | None:
+        """Near 0, if δ is flat there, and not elsewhere."""
+        if slope < FLAT:
+            with suppress(FarFromZero):
+                return self._near_zero(delta)
+        return None
+
+    def _near_zero(self, delta: Fraction) -> Answer:
+        """Where δ(0) is hardly more than δ, or not more."""
+        found = root_near_zero(self.steps, delta)
+        x, goal = found.place, math.log(delta.numerator) - math.log(delta.denominator)
+        mirror = {**written_plan(found.plan), "other": {"mirrored": True}}
+        witness = mirror if self.steps.sampled else self._beside(x, goal, found.plan)
+        if x == 0 and self.meets(Fraction(0), delta, witness):
+            return Bound(0.0, 0.0), witness
+        bound = self._enclosed(x, delta, witness) if found.fall > 0 else None
+        return self._apart(x, delta, witness) if bound is None else bound, witness
+
+    def _apart(self, x: float, delta: Fraction, witness: Witness) -> Bound:
+        """Ends further and further from x, where a plan shows no more."""
+        upper = next((e for s in _FARTHER if self.meets(Fraction(e := x * s), delta, witness)), None)
+        if upper is None:
+            raise NotCertified("the exact profile", f"no windowed contour proved an ε near {x:.6g}")
+        return Bound(next((e for s in _FARTHER if self.needs(Fraction(e := x / s), delta, witness)), 0.0), upper)
 
 
 def windowed_profile(loss: Loss) -> WindowedProfile | None:

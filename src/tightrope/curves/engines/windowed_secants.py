@@ -8,22 +8,25 @@ from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.windowed.plan import WindowPlan
 from tightrope.numerics.windowed.total import WindowedSum
 
-__all__ = ["CLOSE", "close", "polished"]
+__all__ = ["CLOSE", "CLOSE_CALL", "close", "polished", "seen"]
 
 _SECANTS, _HALVINGS = 4, 12
 CLOSE = 2e-3  # how far a close root may be off, relatively
-_CLOSE_CALL, _FARTHEST = 0.3, 30.0  # nats that a root may be off to be close; and that a step may go
+CLOSE_CALL, _FARTHEST = 0.3, 30.0  # nats that a root may be off to be close; and that a step may go
+_WIDE = 1.0  # nats between the ends of a call that is known in a way
 _FLATTER, _STEEPER = 1e-4, 10.0  # how far a slope may be from what floats see
 
 
-def polished(steps: WindowedSum, x: float, goal: float, plan: WindowPlan, slope: float) -> tuple[float, float]:
+def polished(
+    steps: WindowedSum, x: float, goal: float, plan: WindowPlan, slope: float, adding: bool = False
+) -> tuple[float, float]:
     """The root, by secants, and by halvings where these do not help; and the slope of −ln call against ln x there.
     ``slope`` is about that, as far as floats see it."""
     at, before = x, x * (1 + min(1e-4, 1e-2 / slope))
-    excess = _drowned(steps, x, goal, plan)
-    if excess is not None:  # much further out than δ, where the estimate was poor
-        return x * (1 - min(excess, _FARTHEST, 0.1 * slope) / slope), slope
-    gap, last = (_log_call(steps, place, plan) - goal for place in (at, before))
+    excess = _drowned(steps, x, goal, plan, adding)
+    if excess is not None:  # much further out than δ, where the estimate was poor; or such a plan says nothing
+        return x * (1 - min(excess, _FARTHEST, 0.1 * slope) / slope) if excess > CLOSE_CALL else x, slope
+    gap, last = (_log_call(steps, place, plan, adding) - goal for place in (at, before))
     seen = (gap - last) / math.log(before / at) if math.isfinite(gap - last) else slope
     slope = min(max(seen, _FLATTER * slope), _STEEPER * slope)
     sides, most = {gap > 0: at, last > 0: before}, min(0.1, _FARTHEST / slope)
@@ -39,7 +42,7 @@ def polished(steps: WindowedSum, x: float, goal: float, plan: WindowPlan, slope:
             secants -= 1
         nearer = min(max(following, x / (1 + most)), x * (1 + most))
         at, before, last = nearer, at, gap
-        gap = _log_call(steps, at, plan) - goal
+        gap = _log_call(steps, at, plan, adding) - goal
         sides[gap > 0] = at
         if nearer != following and len(sides) < 2:
             break
@@ -48,20 +51,30 @@ def polished(steps: WindowedSum, x: float, goal: float, plan: WindowPlan, slope:
 
 def close(x: float, start: float, slope: float) -> bool:
     """Whether a root is where it was sought."""
-    return abs(x / start - 1) < min(CLOSE, _CLOSE_CALL / slope)
+    return abs(x / start - 1) < min(CLOSE, CLOSE_CALL / slope)
 
 
-def _drowned(steps: WindowedSum, x: float, goal: float, plan: WindowPlan) -> float | None:
-    """By how many nats at least the call at x is below ``goal``, where that is all that a plan shows; else None."""
+def seen(steps: WindowedSum, x: float, goal: float, plan: WindowPlan, nats: float, adding: bool) -> bool:
+    """Whether a plan that was made elsewhere shows that the call at x is that near to the goal."""
     with precision(plan.bits + 64):
-        value = steps.call(Ball(x), plan)
-        if value.lower() > 0 or not value.upper() > 0:
+        value = steps.call(Ball(x), plan, adding)
+        ends = (value.lower(), value.upper())
+        return bool(ends[0] > 0) and all(abs(float(end.log()) - goal) < nats for end in ends)
+
+
+def _drowned(steps: WindowedSum, x: float, goal: float, plan: WindowPlan, adding: bool) -> float | None:
+    """By how many nats at least the call at x is below ``goal``, or about it, where that is all that a plan shows; else
+    None."""
+    with precision(plan.bits + 64):
+        value = steps.call(Ball(x), plan, adding)
+        if not value.upper() > 0:
             return None
-        excess = goal - float(value.upper().log())
-    return excess if excess > _CLOSE_CALL else None
+        high = float(value.upper().log())
+        low = float(value.lower().log()) if value.lower() > 0 else -math.inf
+        return None if high - low < _WIDE or low > goal else goal - high
 
 
-def _log_call(steps: WindowedSum, x: float, plan: WindowPlan) -> float:
+def _log_call(steps: WindowedSum, x: float, plan: WindowPlan, adding: bool) -> float:
     with precision(plan.bits + 64):
-        middle = steps.call(Ball(x), plan).mid()
+        middle = steps.call(Ball(x), plan, adding).mid()
         return float(middle.log()) if middle > 0 else -math.inf

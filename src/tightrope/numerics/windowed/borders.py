@@ -58,7 +58,8 @@ class Borders:
             self.steps.append(FloatStep(mu, rate, k, tau, end, deep))
             self.ends.append(end)
             self.centres.append(min(max(place, _LEFTMOST), end))
-        self.unit = 1 / max(law.room(self.last), *(rate * min(mu, 1.0) for mu, rate, _ in law.samplers))
+        rates = (rate * min(mu, 1.0) for mu, rate, _ in law.samplers)
+        self.unit = 1 / max(law.room(self.last), law.deviation, *rates)
         # where a record is exchanged, losses below 0 may be much larger than x
         self._flatter = max([1.0, *(-self.unit * step.least for step in self.steps if step.exchanged)])
 

@@ -167,7 +167,10 @@ class FloatStep:
         z = np.linspace(self.deep - _DEEPEST, self.deep + 9 * self.blur, _DEEP_PLACES)
         at, reverse = losses(self.mu, self.rate, z, exchanged=True)
         logs = log_cdf((self.deep - z) / self.blur) - z * z / 2 + reverse
-        result: Floats = log_sum(np.multiply.outer(t + 1, at) + logs) + math.log((z[1] - z[0]) / math.sqrt(2 * math.pi))
+        near = log_sum(np.multiply.outer(t + 1, at) + logs) + math.log((z[1] - z[0]) / math.sqrt(2 * math.pi))
+        far = self.z > z[-1]  # hardly any DEEP step lies there, but at steep tilts it counts
+        logs = log_cdf((self.deep - self.z[far]) / self.blur) + self.logs[far]
+        result: Floats = np.logaddexp(near, log_sum(np.multiply.outer(t + 1, self.losses[far]) + logs))
         return result
 
     def falls(self, windows: Windows, power: float) -> Callable[[float], tuple[float, float, Fraction, Fraction]]:

@@ -24,7 +24,7 @@ from typing import NamedTuple
 from flint import ctx
 
 from tightrope.errors import NotCertified
-from tightrope.numerics.balls import INFINITY, Ball, ComplexBall, ball, between, precision
+from tightrope.numerics.balls import INFINITY, Ball, ComplexBall, ball, between, certain, precision
 from tightrope.numerics.gauss import gauss, gauss_error
 from tightrope.numerics.moments.sampled_normal import log_power_mean
 from tightrope.numerics.transforms.transform import power_sums
@@ -32,6 +32,8 @@ from tightrope.numerics.windowed.bounds import HIGH, LOW, MIDDLE, StepBounds, cd
 from tightrope.numerics.windowed.panels import Panel, panels
 
 __all__ = ["Step"]
+
+_SURE = 10  # bits of a logarithm that is multiplied by the number of steps
 
 
 class _Node(NamedTuple):
@@ -83,9 +85,10 @@ class Step(StepBounds):
         return (beyond / (2 * Ball.pi()).sqrt()).upper()
 
     def log_whole(self, power: Fraction) -> Ball:
-        """ln ∫φ w^A for A ≤ 0; or an upper bound of it from the start on without DEEP steps."""
-        if not self.exchanged:
-            return log_power_mean(self.mu, self.rate, power)
+        """ln ∫φ w^A for A ≤ 0, or an upper bound of it: piece by piece where a rule for the whole would be long, and
+        from the start on without DEEP steps where a record is exchanged."""
+        if not self.exchanged and certain(known := log_power_mean(self.mu, self.rate, power), _SURE):
+            return known
         total, size = self.moment(HIGH, power), (2 * Ball.pi()).sqrt()
         for kind in (MIDDLE,) if self.split.low is None else (LOW, MIDDLE):
             end = self.split.end(kind)

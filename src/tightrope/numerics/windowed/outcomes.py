@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tightrope.numerics.transforms.transform import Floats
 
-__all__ = ["log_one_call", "loss_at", "loss_place", "losses", "shares_above", "usual_deviation"]
+__all__ = ["log_one_call", "log_share_above", "loss_at", "loss_place", "losses", "shares_above", "usual_deviation"]
 
 _HUGE = 600.0
 
@@ -62,6 +62,12 @@ def shares_above(mu: float, rate: float, z: float, exchanged: bool) -> tuple[flo
     """The chances of an outcome above z under both laws."""
     plain, moved, away = (math.exp(max(_log_tail(z - shift), -745.0)) for shift in (0.0, mu, -mu))
     return (1 - rate) * plain + rate * moved, (1 - rate) * plain + rate * away if exchanged else plain
+
+
+def log_share_above(mu: float, rate: float, z: float) -> float:
+    """ln of the chance of an outcome above z under the first law."""
+    moved, plain = math.log(rate) + _log_tail(z - mu), math.log1p(-rate) + _log_tail(z)
+    return max(moved, plain) + math.log1p(math.exp(-abs(moved - plain)))
 
 
 def log_one_call(mu: float, rate: float, x: float, exchanged: bool = False) -> float:

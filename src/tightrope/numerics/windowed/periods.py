@@ -61,9 +61,10 @@ class Periods(Borders):
         period = min(float(self._periods(tilts, logs).min()), self._range()[1] + self.others.largest - self.first)
         return 2 * math.pi * MOST_NODES / max(period, _SHORTEST / self.unit)
 
-    def above(self, pieces: tuple[Piece, ...], tilts: Floats, logs: Floats) -> tuple[float, float]:
+    def above(self, pieces: tuple[Piece, ...], tilts: Floats, logs: Floats) -> tuple[float, float] | None:
         """The tilt at which aliases from above are bounded, and the period that makes them negligible; the first tilt
-        is that of the nodes. The moments ``logs`` are cut off where outcomes are unlikely; pieces may end later."""
+        is that of the nodes. The moments ``logs`` are cut off where outcomes are unlikely; pieces may end later: None
+        where the nodes would then be much larger."""
         ends = [(float(piece.split.low_cut), float(piece.split.cut)) for piece in pieces]
         lows = [None if piece.split.low is None else float(piece.split.low) for piece in pieces]
         rows = zip(self.steps, lows, pieces, ends, strict=True)
@@ -72,7 +73,7 @@ class Periods(Borders):
         j = int(periods.argmin()) + 1
         more = self.log_moments(windows, tilts[[0, j]])[0]
         if not more[0] <= logs[0] + _MORE:
-            return float(tilts[j]), math.inf
+            return None
         if not more[1] <= logs[j] + _MORE:
             periods = self._periods(tilts, self.log_moments(windows, tilts)[0])
             j = int(periods.argmin()) + 1

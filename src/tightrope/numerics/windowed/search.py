@@ -75,7 +75,11 @@ class _Planner(Periods):
         tilts = np.concatenate((tilts, finer))[order]
         more = self.log_moments(windows, finer)
         logs, wholes = (np.concatenate(pair)[order] for pair in ((logs, more[0]), (wholes, more[1])))
-        deep = self._deep_tilt(windows, tilts, wholes) if self.steps[0].exchanged else None
+        deep = None
+        if self.steps[0].exchanged:
+            edges = [None] * len(self.steps) if low is None else low.borders
+            rows = zip(self.steps, edges, highs, strict=True)
+            deep = self._deep_tilt([Windows(step, edge, high) for step, edge, (high, _) in rows], tilts)
         if deep is None and self.close:
             return []
         saddle, found = self._saddle(tilts, logs), []
@@ -85,8 +89,10 @@ class _Planner(Periods):
             if reached is None:
                 continue
             pieces = tuple(self._piece(k, highs[k], low, t, float(wholes[i]), one) for k, one in enumerate(reached[1]))
-            above, period = self.above(pieces, tilts[i:], logs[i:])
-            period, below = self.period(windows, t, period)
+            outer = self.above(pieces, tilts[i:], logs[i:])
+            if outer is None:
+                continue
+            above, (period, below) = outer[0], self.period(windows, t, outer[1])
             if not math.isfinite(period):
                 continue
             eta = short(2 * math.pi / period)
@@ -142,12 +148,12 @@ class _Planner(Periods):
         end = split.low_cut if low is None or under is None else max(_near(low.ends[number]), _near(under))
         return Piece(split, None if v is None else 1 + short(v - 1), end, angles[0], angles[1])
 
-    def _deep_tilt(self, windows: list[Windows], tilts: Floats, wholes: Floats) -> float | None:
+    def _deep_tilt(self, windows: list[Windows], tilts: Floats) -> float | None:
         """The tilt that shows best that paths with a DEEP step and no HIGH one end below x, unless it does not; where
-        DEEP steps are unlikely, any will do. e^wholes: all paths without either."""
+        DEEP steps are unlikely, any will do. The windows are not cut off: at steep tilts unlikely outcomes count."""
         import numpy as np
 
-        bounds = log_factor(tilts) + wholes - tilts * self.first
+        bounds = log_factor(tilts) + self.log_moments(windows, tilts)[1] - tilts * self.first
         shares = np.full(len(tilts), -math.inf)
         for step, window in zip(self.steps, windows, strict=True):
             middle, low = step.log_moments(window, tilts + 1)

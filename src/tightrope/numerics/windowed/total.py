@@ -70,8 +70,13 @@ class WindowedSum:
         return self._laws[adding].infinite()
 
     @searching
-    def root(self, log_target: float) -> tuple[float, float]:
+    def root(self, log_target: float, adding: bool = False) -> tuple[float, float]:
         """About the x ≥ 0 with ln call(x) = log_target, and the slope of −ln call against ln x there."""
+        if adding:
+            found = saddle_root(self._floats[1], log_target, self._adds(True))
+            if found is None:
+                raise NotCertified("a windowed contour", "floats do not see the call")
+            return found
         law = self._floats[0]
         found = near_root(*law.samplers[0], log_target, self._exchanged) if self.alone else None
         if found is None or (found[0] > 0 and abs(saddle_call(law, found[0]) - log_target) > _WRONG):
@@ -109,7 +114,13 @@ class WindowedSum:
 
     @searching
     def plan(
-        self, x: float, log_call: float, slope: float, root: bool = False, before: WindowPlan | None = None
+        self,
+        x: float,
+        log_call: float,
+        slope: float,
+        root: bool = False,
+        before: WindowPlan | None = None,
+        adding: bool = False,
     ) -> WindowPlan:
         """A plan good enough to find the x of a call near this one; ``root``: and nothing else is wanted. Where the one
         ``before`` could not be finer, this one is not to be, either."""
@@ -118,7 +129,7 @@ class WindowedSum:
         shares = (usual, max(_COARSE * min(slope, 1.0), rough[0]), rough[1])
         for level in range(0 if before is None else before.level, len(shares)):
             try:
-                plan = window_plan(self._floats[0], (x, x), log_call, max(shares[level], _FINEST))
+                plan = self._planned((x, x), log_call, max(shares[level], _FINEST), adding)
                 return replace(plan, level=level)
             except NotCertified as wrong:
                 failure = wrong
@@ -143,16 +154,16 @@ class WindowedSum:
             return self._planned((first, last), level, _ROUGH, adding)
 
     @searching
-    def rough_plan(self, x: float, level: float) -> WindowPlan:
-        """A plan good enough to tell the call at x when a record is added from e^level."""
+    def rough_plan(self, x: float, level: float, adding: bool = True) -> WindowPlan:
+        """A plan good enough to tell the call at x when a record is added, or removed, from e^level."""
         apart = level - near_reverse_call(*self._floats[1].samplers[0], x) if self.alone else math.inf
         if apart < math.inf:
-            return self._planned((x, x), level, max(min(apart / 8, 0.1), _USUAL), adding=True)
-        apart = self.estimate(x)[0] - self._reverse(x)  # rough, and alike in both
+            return self._planned((x, x), level, max(min(apart / 8, 0.1), _USUAL), adding)
+        apart = self.near(x, not adding) - self.near(x, adding)  # rough, and alike in both
         try:
-            return self._planned((x, x), level, min(apart / 8, 0.1) if apart > _CLEAR else _USUAL, adding=True)
+            return self._planned((x, x), level, min(apart / 8, 0.1) if apart > _CLEAR else _USUAL, adding)
         except NotCertified:
-            return self._planned((x, x), level, _ROUGH, adding=True)
+            return self._planned((x, x), level, _ROUGH, adding)
 
     def _planned(self, ends: tuple[float, float], level: float, relative: float, adding: bool) -> WindowPlan:
         return window_plan(self._floats[adding], ends, level, relative, self._adds(adding))
