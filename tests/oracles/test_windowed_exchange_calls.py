@@ -227,7 +227,7 @@ def unseen(*_):
 def test_a_root_that_moves_far_is_not_taken_for_zero(monkeypatch):
     """Only where floats see that δ(0) may be that small, a proof at 0 is tried."""
     found = profile(step("1.02", "1.09e-5", 1810000))
-    monkeypatch.setattr(type(found), "_at_zero", None)  # nobody may call it
+    monkeypatch.setattr(type(found), "_near_zero", None)  # nobody may call it
     bound, _ = found.epsilon(Fraction("3.87e-36"))
     assert bound.lower > bound.upper * (1 - 1e-10)
     assert found._may_be_zero(0.0, 1.0)

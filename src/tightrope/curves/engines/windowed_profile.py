@@ -44,7 +44,6 @@ _APART, _NARROW = 1e-9, 3e-7  # of ε: closer ends need no halving; and no other
 _GREATER = 2.0  # nats by which floats see that adding a record costs more
 _UNSURE = 4.0  # nats by which a saddle may be off
 _ASIDE, _LEAST = 4, 1e-3  # how far δ may be from where floats see it, as a factor; where ε may be 0, of the largest
-
 Answer = tuple[Bound, Witness]
 
 

@@ -120,7 +120,7 @@ class GradedDirection(GridDirection):
     def _slope(self, plan: AnyPlan, at: float) -> float:
         """By how much ln δ falls as ln ε rises, about there."""
         steepest = plan.steepest if isinstance(plan, GradedPlan) else plan.tilt
-        further = min(_FURTHER, _NEXT / (float(steepest) * at))
+        further = _NEXT / max(float(steepest) * at, _NEXT / _FURTHER)
         nats = [log_float(self.grid(plan).upper(x)) for x in (at, at * (1 + further))]
         return min(max((nats[0] - nats[1]) / further, 1e-3), _STEEPEST) if math.isfinite(nats[0] - nats[1]) else 1.0
 
@@ -160,6 +160,10 @@ class GradedDirection(GridDirection):
             if upper <= goal or lower > goal:
                 break
             plan = self._narrowed_to(fit, small, -math.expm1(lower - goal) / 2)
+        else:
+            with suppress(NotCertified):  # one grid may tell what grades do not
+                other = super().bounding(epsilon, level)
+                return other if self.grid(other).upper(epsilon) < self.grid(plan).upper(epsilon) else plan
         return plan
 
     def _gap(self, plan: AnyPlan, epsilon: float, closely: bool) -> float:
