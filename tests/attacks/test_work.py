@@ -164,7 +164,7 @@ def test_other_routes_have_work_of_their_own(monkeypatch):
 
 
 def test_a_way_leaves_work_to_the_next():
-    """Windows are tried in vain where the atoms of other parts reach ε; a sum around these atoms, or a contour, is still
+    """Windows are tried in vain where the atoms of other parts reach ε; a sum around these atoms or a contour is still
     found."""
     mixed = "randomized_response(epsilon=0.521) * 24 + gaussian(sigma=15.6).poisson(0.0000107) * 306913"
     claim = tr.epsilon(tr.parse(mixed + " + laplace(scale=2.72) * 3"), delta=1.28e-7)
