@@ -88,7 +88,7 @@ class GridDirection:
         """Remember the grid of a plan, whose work has been counted."""
         self._paid.add(plan)
         self._grids[plan] = found
-        while len(self._grids) > (_KEPT if sum(one.points for one in self._grids) > _SHORT else _MANY):
+        while len(self._grids) > (_KEPT if sum(one.points for one in tuple(self._grids)) > _SHORT else _MANY):
             self._grids.popitem(last=False)
 
     def pictures(self) -> Sequence[Picture]:
