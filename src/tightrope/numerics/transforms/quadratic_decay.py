@@ -1,13 +1,14 @@
 """How fast |E[w^{A+iy}]| falls, w = 1 − q + ρ(z) with ρ = q·e^{l(z)} and a quadratic l: its integral along a bent path.
 
-On z = x + iη(x) the angle of ρ is η·l′(x). With η = gl′/(1 + p), p = gl′²/θ, for any g > 0, it is θp/(1 + p), between 0
-and θ < π, and so arg w is not negative: w has no zero between the real axis and the path. So
+On z = x + iη(x) the angle of ρ is η·l′(x). With η = gl′/(1 + p), p = g(l′² + c²)/θ, for any g > 0 and c > 0, it lies
+between 0 and θ < π, and so arg w is not negative: w has no zero between the real axis and the path. So
 
     |E[w^{A+iy}]| ≤ ∫ φ(x)e^{η²/2} |w|^A e^{−y·arg w} |1 + iη′| dx,
 
 which falls with y. g is the exponential of a quadratic: y·ρ, or that smoothed, as to second order η should be
-y·∫₀¹E[(ρl′)(ux + √(1−u²)Z)]du; θ keeps the angle where it helps. At complex x the integrand is e^F with
-F = ½(A+iy)ln w₊ + ½(A−iy)ln w₋ + …, w± = w(x ± iη(x)), which is analytic. And η′ = g(l′·(ln g)′ + 2α(1 − p))/(1 + p)².
+y·∫₀¹E[(ρl′)(ux + √(1−u²)Z)]du; θ keeps the angle where it helps, and c the path low where l neither rises nor falls. At
+complex x the integrand is e^F with F = ½(A+iy)ln w₊ + ½(A−iy)ln w₋ + …, w± = w(x ± iη(x)), which is analytic. And
+η′ = g(l′·(ln g)′ + 2α(1 + g(c² − l′²)/θ))/(1 + p)².
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flint import ctx
 
@@ -31,19 +32,22 @@ if TYPE_CHECKING:
 
 __all__ = ["Path", "best_path", "log_path_decays", "path_decay"]
 
-_ANGLES = tuple(Fraction(k, 8) for k in (4, 8, 12, 16, 20, 23))
-_LIFTS = (0.3, 0.55, 1.0)  # of what is best to second order
+_ANGLES = tuple(Fraction(k, 8) for k in (4, 9, 15, 22))
+_LIFTS = (0.4, 1.0, 6.0)  # of what is best to second order
+_ROUNDINGS = tuple(Fraction(k, 8) for k in (2, 6, 16))  # c, in units of what l′ grows by in a deviation
 _SMOOTH = (0.45, 0.7, 1.0)  # u
 _NATS = 26.0  # the integral is found as well as that, beside E[w^A] itself
 _MOST_NODES = 2000
-_DENSE, _FEWEST, _MOST = 6.0, 120, 1500  # places a deviation, and at all
+_LITTLE = 0.5  # of ρ beside 1 − q: w does not come near 0, whatever the angle
+_DENSE, _FEWEST, _MOST = 5.0, 120, 1500  # places a deviation, and at all
 
 
 @dataclass(frozen=True)
 class Path:
-    """θ, and g = lift·e^{bend·x² + slope·x}."""
+    """θ, c, and g = lift·e^{bend·x² + slope·x}."""
 
     angle: Fraction
+    rounding: Fraction
     lift: Fraction
     bend: Fraction
     slope: Fraction
@@ -74,21 +78,16 @@ class _Bent(Integrand):
             turned = np.log(w)
             total += (a * turned.real - sign * y * turned.imag) / 2 - (at * at).real / 4
             total += np.log(np.abs(1 + sign * 1j * rise)) / 2
-            sure &= (np.abs(log.imag) < 3.1) & (w.real > -0.8 * np.abs(w))
+            little = q * np.exp(np.minimum(log.real, 600.0)) < _LITTLE * (1 - q)
+            sure &= little | ((np.abs(log.imag) < 3.1) & (w.real > -0.8 * np.abs(w)))
         return np.where(sure, total, math.inf)
 
     def log_size(self, z: ComplexBall, branch: int = 0) -> Ball | None:  # noqa: ARG002 - there is one
         """Proved. 1 + p, w± and 1 ± iη′ must miss (−∞, 0], so that they have no zero within."""
-        bend, slope, _, _ = self.law.coefficients()
-        a, b, lift, theta = (ball(one) for one in (self.path.bend, self.path.slope, self.path.lift, self.path.angle))
-        lean = 2 * bend * z + slope
-        raised = lift * ((a * z + b) * z).exp()
-        p = raised * lean * lean / theta
-        below = 1 + p
+        raised, lean, below, rise = self._shape(z)
         if not _clear(below):
             return None
         eta = raised * lean / below
-        rise = raised * (lean * (2 * a * z + b) + 2 * bend * (1 - p)) / (below * below)
         turn, power, y = ComplexBall(0, 1), ball(self.power), ball(self.y)
         total = Ball(0)
         for sign in (1, -1):
@@ -100,14 +99,21 @@ class _Bent(Integrand):
             total += (power * log.real - sign * y * log.imag + grown.log().real) / 2 - (at * at).real / 4
         return total
 
-    def value(self, x: Ball) -> Ball:
-        """f(x) for a real x."""
+    def _shape(self, x: Any) -> tuple[Any, Any, Any, Any]:
+        """g, l′, 1 + p and η′, in balls of either kind."""
         bend, slope, _, _ = self.law.coefficients()
-        a, b, lift, theta = (ball(one) for one in (self.path.bend, self.path.slope, self.path.lift, self.path.angle))
+        path = self.path
+        a, b, lift, theta, c = map(ball, (path.bend, path.slope, path.lift, path.angle, path.rounding))
         lean = 2 * bend * x + slope
         raised = lift * ((a * x + b) * x).exp()
-        p = raised * lean * lean / theta
-        eta, rise = raised * lean / (1 + p), raised * (lean * (2 * a * x + b) + 2 * bend * (1 - p)) / (1 + p) ** 2
+        below = 1 + raised * (lean * lean + c * c) / theta
+        turned = lean * (2 * a * x + b) + 2 * bend * (1 + raised * (c * c - lean * lean) / theta)
+        return raised, lean, below, raised * turned / (below * below)
+
+    def value(self, x: Ball) -> Ball:
+        """f(x) for a real x."""
+        raised, lean, below, rise = self._shape(x)
+        eta = raised * lean / below
         log = self.law.ratio(ComplexBall(x, eta)).log()
         size = (eta * eta - x * x) / 2 + ball(self.power) * log.real - ball(self.y) * log.imag
         return size.exp() * (1 + rise * rise).sqrt()
@@ -127,40 +133,19 @@ class _Bent(Integrand):
         return log + ball(self.power) * ((theta / 2).cos().log() - bend.max(Ball(0)) * high * high)
 
     def _limits(self) -> tuple[Ball, Ball]:
-        """Bounds of |η| ≤ min(g|l′|, θ/|l′|) and of |η′| ≤ g|l′·(ln g)′|/(1 + p)² + 2|α|g/(1 + p).
+        """Bounds of |η| ≤ θ|l′|/(l′² + c²), and of |η′| ≤ θ|l′·(ln g)′|/(l′² + c²) + 2|α|·g/(1 + p), g/(1 + p) ≤ θ/c².
 
-        If g falls on both sides, like e^{−κv²} with v the distance from its top: |l′| is at most what it is there and
-        2|α|v, and ve^{−κv²} ≤ 1/√(2eκ), v²e^{−κv²} ≤ 1/eκ. Otherwise (ln g)′ must be l′, and g = g₀e^{u²/4α} with
-        u = |l′| and α > 0: |η′| ≤ θ/4 + 2α·min(g, θ/u²), and below any u₀ g and gu are at most what they are there.
+        (ln g)′ is linear like l′: a/α times that, if ln g has the bend a, and a constant.
         """
-        bend, slope, _, _ = self.law.coefficients()
-        path, one = self.path, Ball(1).exp()
-        theta, lift = ball(path.angle), ball(path.lift)
-        if path.bend < 0:
-            kappa, top = ball(-path.bend), ball(-path.slope / (2 * path.bend))
-            most = lift * (ball(path.slope) * top / 2).exp()
-            lean, first = abs(2 * bend * top + slope), 1 / (2 * one * kappa).sqrt()
-            steep = 2 * kappa * (lean * first + 2 * abs(bend) / (one * kappa)) + 2 * abs(bend)
-            return most * (lean + 2 * abs(bend) * first), most * steep
-        if not (path.bend == self.law.bend > 0 and path.slope == self.law.slope):
-            raise NotCertified("a decay", "the path is not bounded")
-        least = lift * (-slope * slope / (4 * bend)).exp()
-        u = Ball(_crossing(float(least.log().mid()), float(theta.mid()), float(bend.mid())))
-        grown = least * (u * u / (4 * bend)).exp()
-        return (grown * u).max(theta / u), theta / 4 + 2 * bend * grown.max(theta / (u * u))
+        path, law = self.path, self.law
+        theta, c, ratio = ball(path.angle), ball(path.rounding), path.bend / law.bend
+        rest = ball(abs(path.slope - ratio * law.slope))
+        steep = ball(abs(ratio)) + rest / (2 * c) + 2 * ball(abs(law.bend)) / (c * c)
+        return theta / (2 * c), theta * steep
 
 
 def _clear(w: ComplexBall) -> bool:
     return bool(w.real > 0 or w.imag > 0 or w.imag < 0)
-
-
-def _crossing(log_most: float, theta: float, bend: float) -> float:
-    """About the u at which λρ = θ/u²: a choice."""
-    low, high = 1e-12, 1e6
-    for _ in range(100):
-        u = math.sqrt(low * high)
-        low, high = (u, high) if log_most + u * u / (4 * bend) + 2 * math.log(u) < math.log(theta) else (low, u)
-    return low
 
 
 def _heights(law: QuadraticLoss, path: Path, x: Complexes) -> tuple[Complexes, Complexes, Complexes]:
@@ -168,11 +153,12 @@ def _heights(law: QuadraticLoss, path: Path, x: Complexes) -> tuple[Complexes, C
     import numpy as np
 
     bend, slope, _, _ = law.floats
-    a, b = float(path.bend), float(path.slope)
+    a, b, theta, square = float(path.bend), float(path.slope), float(path.angle), float(path.rounding) ** 2
     lean, log = 2 * bend * x + slope, (a * x + b) * x
     raised = float(path.lift) * np.exp(np.minimum(log.real, 300.0) + 1j * log.imag)
-    p = raised * lean * lean / float(path.angle)
-    return raised * lean / (1 + p), raised * (lean * (2 * a * x + b) + 2 * bend * (1 - p)) / (1 + p) ** 2, 1 + p
+    below = 1 + raised * (lean * lean + square) / theta
+    turned = lean * (2 * a * x + b) + 2 * bend * (1 + raised * (square - lean * lean) / theta)
+    return raised * lean / below, raised * turned / (below * below), below
 
 
 def _paths(law: QuadraticLoss, y: float) -> Iterator[Path]:
@@ -183,10 +169,12 @@ def _paths(law: QuadraticLoss, y: float) -> Iterator[Path]:
         size = height + slope * slope * (1 - smooth * smooth) / (2 * rest) - math.log(rest) / 2
         size = math.log(q) + min(max(size, -500.0), 500.0)
         a, b = bend * smooth * smooth / rest, slope * smooth / rest
-        quadratic = (Fraction(a), Fraction(b)) if smooth < 1 else (law.bend, law.slope)
+        quadratic = (short(-a) * -1 if a < 0 else short(a), Fraction(b)) if smooth < 1 else (law.bend, law.slope)
         for lift in _LIFTS:
-            for angle in _ANGLES:
-                yield Path(angle, short(lift * y * math.exp(size) / smooth), *quadratic)
+            raised = short(lift * y * math.exp(size) / smooth)
+            for rounding in _ROUNDINGS:
+                for angle in _ANGLES:
+                    yield Path(angle, abs(2 * law.bend) * rounding, raised, *quadratic)
 
 
 def path_decay(
@@ -197,11 +185,11 @@ def path_decay(
     window: Callable[[float], tuple[float, float]],
     log: Ball,
 ) -> Ball:
-    """A bound of |E[w^{A+iy'}]|/E[w^A] for all y' ≥ y, ln E[w^A] being ``log``; at most 1. ``window``: where φw^A counts,
-    but for e^−nats of it."""
+    """A bound of |E[w^{A+iy'}]|/E[w^A] for all y' ≥ y, ln E[w^A] being ``log``; at most 1. ``window``: where φw^A
+    counts, but for e^−nats of it."""
     with precision(ctx.prec + 20):
         bent = _Bent(law, power, y, path)
-        if not (path.angle > 0 and ball(path.angle) < Ball.pi() and path.lift > 0 and y > 0):
+        if not (path.angle > 0 and ball(path.angle) < Ball.pi() and path.lift > 0 and path.rounding > 0 and y > 0):
             return Ball(1)
         try:
             far = window(_NATS + 4 + float(bent.excess().upper()))
@@ -236,7 +224,7 @@ def _logs(law: QuadraticLoss, power: float, y: Floats, path: Path, window: tuple
     import numpy as np
 
     bend, slope, height, q = law.floats
-    width = (window[1] - window[0]) * math.sqrt(1 + 2 * abs(bend))
+    width = (window[1] - window[0]) * max(math.sqrt(1 + 2 * abs(bend)), 2 * abs(bend) / float(path.rounding))
     x = np.linspace(*window, int(min(max(_DENSE * width, _FEWEST), _MOST)))
     eta, rise = (one.real for one in _heights(law, path, x + 0j)[:2])
     at = x + 1j * eta

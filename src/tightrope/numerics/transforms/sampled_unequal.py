@@ -17,6 +17,7 @@ from flint import ctx
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import INFINITY, Ball, ComplexBall, ball, between, precision
 from tightrope.numerics.ellipses import Integrand, nodes, panels
+from tightrope.numerics.exact import near
 from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.falling_nodes import FallingTransform
 from tightrope.numerics.transforms.quadratic_decay import best_path, log_path_decays, path_decay
@@ -100,6 +101,7 @@ class SampledUnequalTransform(FallingTransform):
         if not (2.0**-20 < abs(law.floats[0]) < 1e6 and abs(law.floats[1]) < 1e6):
             raise NotCertified(_WHAT, "the variances are too close or too far from each other")
         self._law, self._adding = law, adding
+        self._other = near((law.m1 - law.m2) / law.s2), near(law.s1 / law.s2)  # the other law's mean and deviation
 
     def _power(self, t: Fraction) -> Fraction:
         return -t if self._adding else t + 1
@@ -151,7 +153,8 @@ class SampledUnequalTransform(FallingTransform):
             low, high = self._window(power, 40.0)
         except NotCertified:
             return math.inf
-        z = np.linspace(min(low, -9.0), max(high, 9.0), _PLACES)
+        middle, wide = self._other
+        z = np.linspace(min(low, -9.0, middle - 9 * wide), max(high, 9.0, middle + 9 * wide), _PLACES)
         loss, step = self._law.loss_floats(z), float(z[1] - z[0]) / math.sqrt(2 * math.pi)
         logs = power * loss - z * z / 2
         top = float(logs.max())
