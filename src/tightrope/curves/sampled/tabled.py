@@ -34,7 +34,7 @@ _DENSE, _GROWTH = 450, Fraction(21, 20)  # points of equal distance on either si
 _WIDE, _TILTED = 6.0, 2.0  # deviations that they cover, and variances, as sampling looks at tilted laws
 _NOTHING = -600.0  # ln of a δ that needs no points beyond it
 _BITS = 160
-_WORK = 3e6
+_WORK = 4e5
 _LEAST, _MOST = 1e-9, 40.0  # deviations of a loss for which this is worth while
 
 
@@ -57,12 +57,9 @@ def loss_is_dominated_by_dots(c: Loss) -> Loss | None:
     if found is None:
         return None
     law = connected_dots(found.unit, found.points)
-    key = ("dots", c.remove, c.add)
-    backward = _reversed(law)
-    forward = FinitePair(key, law, composes=False)
-    if c.add is None:
-        return Loss(((forward, 1),))
-    return Loss(((forward, 1),), ((FinitePair((*key, "reverse"), backward, composes=False), 1),))
+    laws = [(("dots", c.remove, c.add, False), law), (("dots", c.remove, c.add, True), _reversed(law))]
+    forward, backward = (FinitePair(key, one, composes=False) for key, one in laws)
+    return Loss(((forward, 1),), ((backward, 1),))
 
 
 @theorem(

@@ -115,8 +115,8 @@ class _Bent(Integrand):
         raised, lean, below, rise = self._shape(x)
         eta = raised * lean / below
         log = self.law.ratio(ComplexBall(x, eta)).log()
-        size = (eta * eta - x * x) / 2 + ball(self.power) * log.real - ball(self.y) * log.imag
-        return size.exp() * (1 + rise * rise).sqrt()
+        size: Ball = (eta * eta - x * x) / 2 + ball(self.power) * log.real - ball(self.y) * log.imag
+        return size.exp() * Ball(1 + rise * rise).sqrt()
 
     def beyond(self, left: Ball, right: Ball) -> Ball:
         """A bound of ∫f/√2π below ``left`` and above ``right``."""
