@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from tightrope.accounting.routes import lower_losses
+from tightrope.accounting.lower_laws import lower_losses
 from tightrope.curves.loss import Loss
 from tightrope.errors import NotCertified
 from tightrope.mechanisms.base import Mechanism

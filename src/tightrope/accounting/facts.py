@@ -7,12 +7,11 @@ every notion.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from tightrope.accounting import sampling
-from tightrope.accounting.known import Fact, Facts, converted, integrate_renyi, keep, nothing, sharpen_renyi
+from tightrope.accounting.known import Fact, Facts, converted, integrate_renyi, keep, multiplied, nothing, sharpen_renyi
 from tightrope.accounting.sharing import Sharing, shared
 from tightrope.accounting.terms import takes_everything, terms
 from tightrope.curves import approximate, concentrated, gaussian, loss, pure, renyi, truncated
@@ -111,14 +110,10 @@ def _of_terms(counts: dict[Mechanism, int], name: str) -> Facts:
         if notion is Pure and curve.epsilon.infinite:
             continue
         kind: Kind = "equal" if rule.kind == "equal" and all(f.kind == "equal" for f, _ in present) else "upper"
-        steps = tuple(_times(s, n) for f, n in present for s in f.steps)
+        steps = tuple(multiplied(s, n) for f, n in present for s in f.steps)
         known[notion] = Fact(curve, kind, (*steps, Step(rule.id, name, 1, curve)))
     sharpen_renyi(known)
     return known
-
-
-def _times(step: Step, n: int) -> Step:
-    return replace(step, count=step.count * n)
 
 
 def _of_group(mechanism: Grouped) -> Facts:

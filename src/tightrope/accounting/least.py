@@ -11,8 +11,8 @@ from tightrope.accounting.ask import blocks, checked, claim, enclosed, pure_answ
 from tightrope.accounting.claim import Claim, Question
 from tightrope.accounting.facts import fact
 from tightrope.accounting.known import Fact
+from tightrope.accounting.lower_laws import lower_losses
 from tightrope.accounting.refusals import refuse_unconcluded
-from tightrope.accounting.routes import lower_losses
 from tightrope.accounting.solve import Answer
 from tightrope.curves.concentrated import ZeroConcentrated
 from tightrope.curves.loss import Loss, Parts

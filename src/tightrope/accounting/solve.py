@@ -10,7 +10,8 @@ from functools import partial
 from itertools import islice
 
 from tightrope.accounting.attained import within
-from tightrope.accounting.routes import Route, exact_route, lower_losses, routes
+from tightrope.accounting.lower_laws import lower_losses
+from tightrope.accounting.routes import Route, exact_route, routes
 from tightrope.curves.composed_loss import loss_has_profile
 from tightrope.curves.loss import Loss
 from tightrope.curves.profile import Profile, Witness
