@@ -73,7 +73,8 @@ def _facts(mechanism: Mechanism) -> Facts:
     if isinstance(mechanism, Parallel):
         return _of_parallel(mechanism)
     if isinstance(mechanism, Poisson) and mechanism.max_batch is not None:
-        return {}  # a cut may put another record into the batch: only the profile is known (routes.py)
+        # a cut may put another record into the batch: only the profile is known (routes.py)
+        return {} if mechanism.max_batch > 0 else nothing(str(mechanism))
     if isinstance(mechanism, Poisson | WithoutReplacement):
         return _of_sample(mechanism)
     if isinstance(mechanism, WithReplacement):

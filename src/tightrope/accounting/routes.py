@@ -159,7 +159,7 @@ def _cut_routes(m: Mechanism) -> list[Route]:
     cuts: list[tuple[Cut, int]] = []
     whole: list[Mechanism] = []
     for part, n in terms(m).items():
-        if isinstance(part, Poisson) and part.max_batch is not None and part.population is not None:
+        if isinstance(part, Poisson) and part.max_batch and part.population is not None:
             cuts.append(((part.population, part.rate, part.max_batch), n))
             whole.append(part.uncut * n)
         else:
