@@ -8,8 +8,10 @@ import random
 from fractions import Fraction
 
 import definitions as d
+import numpy as np
 import pytest
 from mpmath import mp, mpf
+from scipy.optimize import linprog
 
 import tightrope as tr
 from tightrope.accounting.facts import fact
@@ -272,6 +274,32 @@ def test_a_group_costs_at_least_what_one_member_does(m, truth):
     if truth is not None:
         assert tr.pure(group).lower <= max(truth.largest(), truth.reverse().largest()) * (1 + mpf(10) ** -15)
         assert tr.renyi(group, 3).lower <= max(truth.renyi(3), truth.reverse().renyi(3)) * (1 + mpf(10) ** -15)
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_a_pure_group_is_not_a_response_of_k_epsilon(size):
+    """Three or four laws in a row, each within e^{±1} of the last: a linear program over all of them says what their ends
+    cost at most. Randomized response with kε costs more, so it is an upper end only."""
+    m, e = tr.Pure(1).group(size), math.e
+    assert tr.pure(m).tight
+    assert tr.pure(m).lower == size
+    for x in (0.0, 0.5, 1.2):
+        outcomes, laws = 2 ** (size + 1), size + 1
+        gain = np.zeros((laws, outcomes))
+        gain[0, : outcomes // 2], gain[-1, : outcomes // 2] = 1, -math.exp(x)  # an event, and what is told of it
+        rows = []
+        for i, o, (up, down) in itertools.product(range(size), range(outcomes), ((1, -e), (-e, 1))):
+            row = np.zeros((laws, outcomes))
+            row[i, o], row[i + 1, o] = up, down
+            rows.append(row.ravel())
+        ones = [np.kron(np.eye(laws)[i], np.ones(outcomes)) for i in range(laws)]
+        best = linprog(-gain.ravel(), A_ub=rows, b_ub=np.zeros(len(rows)), A_eq=ones, b_eq=np.ones(laws))
+        claim = tr.delta(m, x)
+        assert claim.lower <= -best.fun * (1 + 1e-9)
+        assert claim.upper >= -best.fun * (1 - 1e-9)
+        assert not claim.tight
+        assert tr.check(claim.to_json())
+    assert not tr.renyi(m, 3).tight
 
 
 def test_stated_moments_of_a_group_are_kept_by_gaussians():

@@ -129,7 +129,8 @@ def _of_group(mechanism: Grouped) -> Facts:
 
 
 def _for_group(known: Facts, size: int, name: str, stated: type | None = None) -> Facts:
-    """The same for ``size`` changes instead of one; nothing is lost only in the notion stated."""
+    """The same for ``size`` changes instead of one; nothing is lost only in the notion stated. What follows for others
+    loses nothing from μ-GDP alone: kε-DP is not all that is known of k records, if one costs ε."""
     larger: Facts = {}
     for notion, rule in GROUP.items():
         before = known.get(notion)
@@ -138,7 +139,7 @@ def _for_group(known: Facts, size: int, name: str, stated: type | None = None) -
             continue
         kind: Kind = "equal" if before.kind == rule.kind == "equal" and notion is stated else "upper"
         larger[notion] = Fact(curve, kind, (*before.steps, Step(rule.id, name, 1, curve)))
-    return converted(larger, stated)
+    return converted(larger, stated if stated is GaussianDP else None)
 
 
 def _of_parallel(mechanism: Parallel) -> Facts:
