@@ -69,6 +69,8 @@ ELSEWHERE = {
     "loss_attained_with_replacement": "test_sampling_draws.py::test_lower_end_is_the_record_drawn_or_not",
     "pure_with_replacement": "test_sampling_draws.py::test_pure_guarantees_grow_with_the_draws",
     "cut_batches_cost_little": "test_sampling_cut.py::test_never_below_a_cut_run",
+    "loss_attained_by_cut_batches": "test_sampling_cut.py::test_never_above_what_small_data_sets_cost",
+    "loss_attained_by_one_of_a_group": "test_groups.py::test_a_group_costs_at_least_what_one_member_does",
     "nothing_costs_nothing": "test_sampling.py::test_sampling_all_or_nothing",
     "above_threshold_is_pure": "test_leaf_selections.py::test_above_threshold_never_costs_more_than_claimed",
     "above_threshold_is_renyi": "test_leaf_selections.py::test_above_threshold_never_costs_more_than_claimed",
