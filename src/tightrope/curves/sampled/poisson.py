@@ -16,6 +16,7 @@ from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.pair import Pair
 from tightrope.numerics.balls import INFINITY, Ball, ball
 from tightrope.numerics.real import UNBOUNDED, ZERO, Real
+from tightrope.numerics.remembered import kept, remembered
 from tightrope.numerics.sums.composed_law import composed_law
 from tightrope.numerics.sums.finite import scattered
 from tightrope.numerics.transforms.transform import Transform
@@ -203,9 +204,9 @@ def _finite_poisson(forward: FinitePair, backward: FinitePair, rate: Fraction) -
     q = rate
     values, removed, added = [], [], []
     for v, m in zip(forward.law.values, forward.law.masses, strict=True):
-        under_q = Real(None, lambda v=v, m=m: m.ball() * (-v.ball()).exp())  # type: ignore[misc]  # bound now
-        values.append(log_mixture(v, q))
-        removed.append(m * q + under_q * (1 - q))
+        under_q = remembered(lambda v=v, m=m: m.ball() * (-v.ball()).exp())  # type: ignore[misc]  # bound now
+        values.append(kept(log_mixture(v, q)))
+        removed.append(kept(m * q + under_q * (1 - q)))
         added.append(under_q)
     missing = backward.law.infinite  # Q-mass where P has none: its loss is ln(1 − q), and −ln(1 − q) on the way back
     if missing.rational != 0:
@@ -213,7 +214,8 @@ def _finite_poisson(forward: FinitePair, backward: FinitePair, rate: Fraction) -
         removed.append(missing * (1 - q))
         added.append(missing)
     out = FinitePair(("poisson", forward, q), scattered(values, removed, forward.law.infinite * q), forward.composes)
-    back = FinitePair(("poisson add", backward, q), scattered([v * -1 for v in values], added), backward.composes)
+    negative = [kept(v * -1) for v in values]
+    back = FinitePair(("poisson add", backward, q), scattered(negative, added), backward.composes)
     return Loss(((out, 1),), ((back, 1),))
 
 

@@ -23,7 +23,7 @@ from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ball, precision, upper_float
 from tightrope.numerics.contour.integral import ContourSum
 from tightrope.numerics.real import Real, real, total
-from tightrope.numerics.remembered import remembered
+from tightrope.numerics.remembered import kept, remembered
 from tightrope.numerics.sums.connected_dots import connected_dots
 from tightrope.numerics.sums.finite import FiniteLaw, scattered
 from tightrope.numerics.sums.supporting_lines import Below, supporting_lines
@@ -80,7 +80,7 @@ def loss_dominates_lines(c: Loss) -> Loss | None:
 
 def _below(below: Below, back: bool) -> FiniteLaw:
     sign = -1 if back else 1
-    losses = [Real(None, lambda ratio=p / q: sign * ball(ratio).log()) for p, q in below.masses]  # type: ignore[misc]  # bound now
+    losses = [remembered(lambda ratio=p / q: sign * ball(ratio).log()) for p, q in below.masses]  # type: ignore[misc]  # bound now
     leak = below.missing if back else below.leak
     return scattered(losses, [real(q if back else p) for p, q in below.masses], real(leak))
 
@@ -90,7 +90,7 @@ def _reversed(law: FiniteLaw) -> FiniteLaw:
     atoms = zip(law.values, law.masses, strict=True)
     masses = [remembered(lambda v=v, m=m: m.ball() * (-v.ball()).exp()) for v, m in atoms]  # type: ignore[misc]  # bound now
     missing = Real(None, lambda: (1 - sum((m.ball() for m in masses), Ball(0))).nonnegative_part())
-    return scattered([v * -1 for v in law.values], masses, missing)
+    return scattered([kept(v * -1) for v in law.values], masses, missing)
 
 
 def _points(c: Loss) -> _Points | None:
