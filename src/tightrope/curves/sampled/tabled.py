@@ -26,6 +26,7 @@ from tightrope.numerics.real import Real, real, total
 from tightrope.numerics.remembered import kept, remembered
 from tightrope.numerics.sums.connected_dots import connected_dots
 from tightrope.numerics.sums.finite import FiniteLaw, scattered
+from tightrope.numerics.sums.finite_engines import common_unit
 from tightrope.numerics.sums.supporting_lines import Below, supporting_lines
 from tightrope.numerics.transforms.sampled_rule import short
 from tightrope.theorems import Source, theorem
@@ -107,7 +108,7 @@ def _found(remove: Parts, add: Parts | None) -> _Points | None:
     spread = max(math.sqrt(whole.spread()) for whole in sums)
     if not _LEAST < spread < _MOST:
         return None
-    unit = short((_WIDE * spread + _TILTED * spread**2) / _DENSE)
+    unit = _aligned(sides, short((_WIDE * spread + _TILTED * spread**2) / _DENSE))
     try:
         with effort.allowed(_WORK):  # what a question about the mechanism on all records may be
             heights = [_heights(parts, whole, unit) for parts, whole in zip(sides, sums, strict=True)]
@@ -117,6 +118,17 @@ def _found(remove: Parts, add: Parts | None) -> _Points | None:
     with precision(_BITS):
         below = [(-step, at_minus(ball(unit * step), height)) for step, height in reversed(heights[-1][1:])]
     return _Points(unit, (*below, *heights[0]), leak)
+
+
+def _aligned(sides: list[Parts], unit: Fraction) -> Fraction:
+    """About that distance, or a little less, such that atoms lie on points: between them the profile is a line, or
+    smooth."""
+    units = [pair.atom_unit() for parts in sides for pair, _ in parts]
+    atoms = [one for one in units if one]
+    if None in units or not atoms:
+        return unit
+    common = common_unit(atoms)
+    return common / math.ceil(common / unit) if common >= unit else unit
 
 
 def _heights(parts: Parts, whole: ContourSum, unit: Fraction) -> list[tuple[int, Ball]]:
