@@ -63,7 +63,7 @@ def supporting_lines(unit: Fraction, points: Sequence[tuple[int, Ball]], leak: F
 def _touching(near: Sequence[_Place]) -> _Line | None:
     """A line that is nowhere above H and nearly touches it at the third of five places; None if they are too close.
 
-    It is no flatter than the chord to the right, so that g does not fall further on. Where H is a line itself, its chord
+    It is no flatter than the chord to the right, so that g does not fall further on. Where H is a line itself its chord
     to the left may seem to be the flatter one by some error: so much, times γ, g may be less further to the left.
     """
     steepest = [(b.high - a.low) / (b.at - a.at) for a, b in pairwise(near)]  # at most, of each chord
