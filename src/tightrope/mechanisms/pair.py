@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from typing import TYPE_CHECKING
 
 from tightrope.curves.loss import Loss
 from tightrope.curves.normal_pair import NormalPair
@@ -18,6 +19,9 @@ from tightrope.numerics.sums.unequal import summable, unequal_sum_call
 from tightrope.numerics.transforms.transform import Transform
 from tightrope.numerics.transforms.unequal import UnequalTransform
 from tightrope.theorems import Source, theorem
+
+if TYPE_CHECKING:
+    from tightrope.numerics.grid.cells import CellLaw
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -67,6 +71,18 @@ class UnequalPair(Pair):
     def transform(self) -> Transform:
         """(s2/s1)^s·s2·v^{−1/2}·e^{s(s+1)(m1−m2)²/2v}."""
         return UnequalTransform(self.m1, self.s1, self.m2, self.s2)
+
+    def cells(self) -> CellLaw:
+        """A parabola cut into cells."""
+        from tightrope.numerics.grid.unequal_cells import UnequalCells
+
+        return UnequalCells(self.m1, self.s1, self.m2, self.s2)
+
+    def sampled_cells(self, rate: Fraction, adding: bool) -> CellLaw | None:
+        """The same after a Poisson sample."""
+        from tightrope.numerics.grid.unequal_cells import SampledUnequalCells
+
+        return SampledUnequalCells(self.m1, self.s1, self.m2, self.s2, rate, adding) if 0 < rate < 1 else None
 
     def tail(self, x: Ball) -> Ball:
         """P[L > x]."""
