@@ -12,7 +12,7 @@ from mpmath import mp, mpf
 from scipy.optimize import linprog
 
 import tightrope as tr
-from tightrope.accounting.routes import lower_losses
+from tightrope.accounting.lower_laws import lower_losses
 from tightrope.curves.loss import Loss
 from tightrope.curves.sampled.attained import loss_attained_without_replacement, renyi_attained_by_sample
 from tightrope.mechanisms.laplace import LaplacePair

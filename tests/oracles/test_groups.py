@@ -8,8 +8,10 @@ import random
 from fractions import Fraction
 
 import definitions as d
+import numpy as np
 import pytest
 from mpmath import mp, mpf
+from scipy.optimize import linprog
 
 import tightrope as tr
 from tightrope.accounting.facts import fact
@@ -249,6 +251,63 @@ def test_groups_of_samples_apply_to_the_sampled_mechanism():
         assert claim.upper >= truth.hockey(x)
         assert claim.upper >= truth.reverse().hockey(x)
         assert claim.lower <= max(truth.hockey(x), truth.reverse().hockey(x))
+
+
+MEMBERS = [
+    (tr.RandomizedResponse(1), d.response(1)),
+    (tr.RandomizedResponse(1).poisson("0.3"), d.response(1).sampled("0.3")),
+    (tr.Table(["0.7", "0.3"], ["0.2", "0.8"]).without_replacement(1, 4), d.Atoms(["0.325", "0.675"], ["0.2", "0.8"])),
+    (tr.Approx("0.5", "0.01"), None),
+]
+
+
+@pytest.mark.parametrize(("m", "truth"), MEMBERS, ids=[str(m) for m, _ in MEMBERS])
+def test_a_group_costs_at_least_what_one_member_does(m, truth):
+    """Of three records one is looked at: neither more is claimed, nor one part in a hundred less."""
+    group = m.group(3)
+    for x in ("0", "0.1"):
+        claim, one = tr.delta(group * 2, x), tr.delta(m * 2, x)
+        least = one.lower if truth is None else max(t.power(2).hockey(x) for t in (truth, truth.reverse()))
+        assert claim.lower <= least * (1 + mpf(10) ** -15)
+        assert claim.lower * 1.01 > least
+        assert tr.check(claim.to_json())
+    if truth is not None:
+        assert tr.pure(group).lower <= max(truth.largest(), truth.reverse().largest()) * (1 + mpf(10) ** -15)
+        assert tr.renyi(group, 3).lower <= max(truth.renyi(3), truth.reverse().renyi(3)) * (1 + mpf(10) ** -15)
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_a_pure_group_is_not_a_response_of_k_epsilon(size):
+    """Three or four laws in a row, each within e^{±1} of the last: a linear program over all of them says what their ends
+    cost at most. Randomized response with kε costs more, so it is an upper end only."""
+    m, e = tr.Pure(1).group(size), math.e
+    assert tr.pure(m).tight
+    assert tr.pure(m).lower == size
+    for x in (0.0, 0.5, 1.2):
+        outcomes, laws = 2 ** (size + 1), size + 1
+        gain = np.zeros((laws, outcomes))
+        gain[0, : outcomes // 2], gain[-1, : outcomes // 2] = 1, -math.exp(x)  # an event, and what is told of it
+        rows = []
+        for i, o, (up, down) in itertools.product(range(size), range(outcomes), ((1, -e), (-e, 1))):
+            row = np.zeros((laws, outcomes))
+            row[i, o], row[i + 1, o] = up, down
+            rows.append(row.ravel())
+        ones = [np.kron(np.eye(laws)[i], np.ones(outcomes)) for i in range(laws)]
+        best = linprog(-gain.ravel(), A_ub=rows, b_ub=np.zeros(len(rows)), A_eq=ones, b_eq=np.ones(laws))
+        claim = tr.delta(m, x)
+        assert claim.lower <= -best.fun * (1 + 1e-9)
+        assert claim.upper >= -best.fun * (1 - 1e-9)
+        assert not claim.tight
+        assert tr.check(claim.to_json())
+    assert not tr.renyi(m, 3).tight
+
+
+def test_stated_moments_of_a_group_are_kept_by_gaussians():
+    """ρ-zCDP for one allows N(μ, 1) against N(0, 1) with μ² = 2ρ, and three records then differ by 3μ."""
+    truth = d.normals(3 * mp.sqrt(mpf("0.2")), 1, 0, 1)
+    claim = tr.delta(tr.ZCDP("0.1").group(3), 1)
+    assert truth.hockey(1) * (1 - mpf(10) ** -4) <= claim.lower <= truth.hockey(1) * (1 + mpf(10) ** -15)
+    assert tr.check(claim.to_json())
 
 
 @pytest.mark.parametrize("size", [2, 3, 17])

@@ -13,10 +13,12 @@ from mpmath import mp, mpf
 import tightrope as tr
 from tightrope.curves.engines.coupled_profile import CoupledProfile
 from tightrope.curves.profile import Profile
+from tightrope.curves.sampled.attained import loss_attained_by_cut_batches
 from tightrope.numerics.balls import Ball, ball, precision
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.real import real
 from tightrope.numerics.sums.binomial_tail import binomial_excess
+from tightrope.theorems import REGISTRY as T
 
 F = Fraction
 
@@ -86,6 +88,73 @@ def test_never_below_a_cut_run(rate, most):
         plain = tr.delta(base.poisson(rate), x).upper
         cost = (1 + math.exp(float(x))) * float(excess(5, rate, most))
         assert claim.upper == pytest.approx(min(plain + cost, 1), rel=1e-12)
+
+
+RULES = {
+    "the first stay": lambda batch, most: [batch[:most]],
+    "the last stay": lambda batch, most: [batch[len(batch) - min(most, len(batch)) :]],
+    "any stay": lambda batch, most: list(itertools.combinations(batch, min(most, len(batch)))),
+}
+
+
+def stays(others, rate, most, rule):
+    """The chance that record 0 is in the batch after the cut, over all batches."""
+    found = F(0)
+    for taken in itertools.product((0, 1), repeat=others + 1):
+        batch = [r for r, t in enumerate(taken) if t]
+        kept = RULES[rule](batch, most)
+        chance = math.prod(rate if t else 1 - rate for t in taken)
+        found += chance * sum(F(0 in b, len(kept)) for b in kept)
+    return found
+
+
+@pytest.mark.parametrize(("rate", "most"), [(F(1, 10), 1), (F(1, 3), 2), (F(1, 2), 3)])
+def test_never_above_what_small_data_sets_cost(rate, most):
+    """Every data set of at most five records and three ways to cut, where only record 0 counts: the lower end is the
+    cost of the worst, which is met where nothing is cut, and is hardly below it."""
+    kept = {stays(others, rate, most, rule) for others in range(5) for rule in RULES}
+    assert max(kept) == rate
+    base = d.Atoms(["0.7", "0.2", "0.1"], ["0.4", "0.35", "0.25"])
+    cut = tr.Table(["0.7", "0.2", "0.1"], ["0.4", "0.35", "0.25"]).poisson(rate, max_batch=most, population=5)
+    response = d.response(1)
+    for m, copies, beside in ((cut, 1, None), (cut * 2 + tr.RandomizedResponse(1), 2, response)):
+        truths = [base.sampled(share).power(copies) for share in kept if share]
+        truths = [t if beside is None else t.times(beside) for t in truths]
+        for x in ("0", "0.05", "0.3"):
+            claim = tr.delta(m, x)
+            worst = max(max(t.hockey(x), t.reverse().hockey(x)) for t in truths)
+            assert claim.lower <= worst <= claim.upper
+            assert claim.lower * 1.01 > worst or worst == 0
+        worst = max(max(t.renyi(3), t.reverse().renyi(3)) for t in truths)
+        assert worst * (1 - mpf(10) ** -12) <= tr.renyi(m, 3).lower <= worst * (1 + mpf(10) ** -15)
+        worst = max(max(t.largest(), t.reverse().largest()) for t in truths)
+        assert worst * (1 - mpf(10) ** -12) <= tr.pure(m).lower <= worst * (1 + mpf(10) ** -15)
+        worst = min(min(t.missed("0.1"), t.reverse().missed("0.1")) for t in truths)
+        assert worst * (1 - mpf(10) ** -15) <= tr.tradeoff(m, "0.1").upper <= worst * (1 + mpf(10) ** -9)
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+def test_a_cut_run_costs_at_least_what_the_run_without_cuts_does(relation):
+    plain = tr.Gaussian(1).poisson("0.01", relation=relation)
+    cut = tr.Gaussian(1).poisson("0.01", relation=relation, max_batch=45, population=1000)
+    one, other = tr.epsilon(plain * 1000, "1e-6"), tr.epsilon(cut * 1000, "1e-6")
+    assert one.lower * (1 - 1e-4) <= other.lower <= one.upper <= other.upper
+    assert tr.check(other.to_json())
+    lower, _ = tr.profile(cut * 1000).epsilon(["1e-6", "1e-4"])
+    assert lower[0] == pytest.approx(one.lower, rel=1e-4)
+    assert lower[0] <= one.upper
+    assert tr.zcdp(cut * 10).lower > 0
+    assert tr.tcdp(cut * 10, 5).lower == pytest.approx(tr.tcdp(plain * 10, 5).lower, rel=0.05)
+
+
+def test_an_empty_batch_tells_nothing():
+    """Cut to nothing, every batch is the same on all data sets."""
+    nothing = tr.Gaussian(1).poisson("0.5", max_batch=0, population=3) * 4
+    assert (tr.epsilon(nothing, "1e-5").upper, tr.pure(nothing).upper, tr.delta(nothing.group(2), 0).upper) == (0, 0, 0)
+    beside = tr.delta(nothing + tr.Laplace(2), "0.1")
+    assert (beside.lower, beside.upper) == (tr.delta(tr.Laplace(2), "0.1").lower, tr.delta(tr.Laplace(2), "0.1").upper)
+    law = loss_attained_by_cut_batches(T["laplace_mechanism_loss"](tr.Laplace(2)), 0)
+    assert law.directions == ((),)
 
 
 def test_epsilon_at_the_least():

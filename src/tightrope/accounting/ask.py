@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 
 from tightrope.accounting.assumptions import assumptions
+from tightrope.accounting.attained import largest_attained
 from tightrope.accounting.claim import Claim, Question
 from tightrope.accounting.facts import fact
 from tightrope.accounting.known import Fact
@@ -118,15 +119,19 @@ def pure_answer(m: Mechanism) -> Answer:
         top = largest([total(parts) for parts in law.curve.largest()])
         return _number_answer(top, "equal", law, "exact")
     known = fact(m, Pure)
+    if known is not None and known.kind == "equal":
+        return _number_answer(known.curve.epsilon, known.kind, known, "basic")
+    low, steps = largest_attained(m)
     if known is None:
-        bound = Bound(0.0, math.inf)
-        return Answer(bound, bound, "basic", "upper", (), {})
-    return _number_answer(known.curve.epsilon, known.kind, known, "basic")
+        bound = Bound(low, math.inf)
+        return Answer(bound, bound, "basic", "equal" if low == math.inf else "upper", steps, {})
+    return _number_answer(known.curve.epsilon, known.kind, known, "basic", low)
 
 
-def _number_answer(value: Real, kind: Kind, known: Fact, route: str) -> Answer:
+def _number_answer(value: Real, kind: Kind, known: Fact, route: str, low: float = 0.0) -> Answer:
     computed = enclosed(value)
-    return Answer(computed if kind == "equal" else Bound(0.0, computed.upper), computed, route, kind, known.steps, {})
+    bound = computed if kind == "equal" else Bound(min(low, computed.upper), computed.upper)
+    return Answer(bound, computed, route, kind, known.steps, {})
 
 
 def enclosed(value: Real) -> Bound:

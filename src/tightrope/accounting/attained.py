@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
-from tightrope.accounting.routes import lower_losses
+from tightrope.accounting.lower_laws import lower_losses
 from tightrope.curves.loss import Loss
 from tightrope.errors import NotCertified
 from tightrope.mechanisms.base import Mechanism
+from tightrope.numerics.balls import lower_float, sharp
 from tightrope.numerics.bound import Bound
+from tightrope.numerics.real import largest, total
+from tightrope.theorems import Step
 
-__all__ = ["attained_bounds", "within"]
+__all__ = ["attained_bounds", "largest_attained", "within"]
 
 Bounds = list[Bound | None]
 
@@ -29,6 +34,19 @@ def attained_bounds(m: Mechanism, bounds: Callable[[Loss], Bounds]) -> Iterator[
         yield found
         if None not in found:
             proved.append(law)
+
+
+def largest_attained(m: Mechanism) -> tuple[float, tuple[Step, ...]]:
+    """The largest loss of a law that is attained: no smaller ε will do without a δ. And the lines that say so, where it
+    is infinite."""
+    best = 0.0
+    for law, steps in lower_losses(m):
+        top = largest([total(parts) for parts in law.largest()])
+        if top.infinite:
+            return math.inf, steps
+        with suppress(NotCertified):
+            best = max(best, lower_float(sharp(top.ball)))
+    return best, ()
 
 
 def within(law: Loss, whole: Loss) -> bool:

@@ -7,12 +7,11 @@ every notion.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from tightrope.accounting import sampling
-from tightrope.accounting.known import Fact, Facts, converted, integrate_renyi, keep, nothing, sharpen_renyi
+from tightrope.accounting.known import Fact, Facts, converted, integrate_renyi, keep, multiplied, nothing, sharpen_renyi
 from tightrope.accounting.sharing import Sharing, shared
 from tightrope.accounting.terms import takes_everything, terms
 from tightrope.curves import approximate, concentrated, gaussian, loss, pure, renyi, truncated
@@ -22,6 +21,8 @@ from tightrope.curves.gaussian import GaussianDP
 from tightrope.curves.loss import Loss
 from tightrope.curves.pure import Pure
 from tightrope.curves.renyi import Renyi
+from tightrope.curves.sampled.poisson import single
+from tightrope.curves.sampled.tabled import loss_is_dominated_by_dots
 from tightrope.curves.truncated import TruncatedConcentrated
 from tightrope.mechanisms.base import Leaf, Mechanism
 from tightrope.mechanisms.batches import Allocated, ShuffledBatches
@@ -74,7 +75,8 @@ def _facts(mechanism: Mechanism) -> Facts:
     if isinstance(mechanism, Parallel):
         return _of_parallel(mechanism)
     if isinstance(mechanism, Poisson) and mechanism.max_batch is not None:
-        return {}  # a cut may put another record into the batch: only the profile is known (routes.py)
+        # a cut may put another record into the batch: only the profile is known (routes.py)
+        return {} if mechanism.max_batch > 0 else nothing(str(mechanism))
     if isinstance(mechanism, Poisson | WithoutReplacement):
         return _of_sample(mechanism)
     if isinstance(mechanism, WithReplacement):
@@ -111,14 +113,10 @@ def _of_terms(counts: dict[Mechanism, int], name: str) -> Facts:
         if notion is Pure and curve.epsilon.infinite:
             continue
         kind: Kind = "equal" if rule.kind == "equal" and all(f.kind == "equal" for f, _ in present) else "upper"
-        steps = tuple(_times(s, n) for f, n in present for s in f.steps)
+        steps = tuple(multiplied(s, n) for f, n in present for s in f.steps)
         known[notion] = Fact(curve, kind, (*steps, Step(rule.id, name, 1, curve)))
     sharpen_renyi(known)
     return known
-
-
-def _times(step: Step, n: int) -> Step:
-    return replace(step, count=step.count * n)
 
 
 def _of_group(mechanism: Grouped) -> Facts:
@@ -133,7 +131,8 @@ def _of_group(mechanism: Grouped) -> Facts:
 
 
 def _for_group(known: Facts, size: int, name: str, stated: type | None = None) -> Facts:
-    """The same for ``size`` changes instead of one; nothing is lost only in the notion stated."""
+    """The same for ``size`` changes instead of one; nothing is lost only in the notion stated. What follows for others
+    loses nothing from μ-GDP alone: kε-DP is not all that is known of k records, if one costs ε."""
     larger: Facts = {}
     for notion, rule in GROUP.items():
         before = known.get(notion)
@@ -142,7 +141,7 @@ def _for_group(known: Facts, size: int, name: str, stated: type | None = None) -
             continue
         kind: Kind = "equal" if before.kind == rule.kind == "equal" and notion is stated else "upper"
         larger[notion] = Fact(curve, kind, (*before.steps, Step(rule.id, name, 1, curve)))
-    return converted(larger, stated)
+    return converted(larger, stated if stated is GaussianDP else None)
 
 
 def _of_parallel(mechanism: Parallel) -> Facts:
@@ -164,6 +163,7 @@ def _of_sample(mechanism: Poisson | WithoutReplacement) -> Facts:
     base, name = facts(mechanism.part), str(mechanism)
     if mechanism.rate == 0:
         return nothing(name)
+    base = _as_one(base, mechanism)
     curves = {n: f.curve for n, f in base.items()}
     known = _concluded(base, sampling.sampled(curves, mechanism), name)
     integrate_renyi(known, name)
@@ -176,6 +176,19 @@ def _of_sample(mechanism: Poisson | WithoutReplacement) -> Facts:
         known[Loss] = _sampled(base, result, name)
         sharpen_renyi(known)
     return known
+
+
+def _as_one(base: Facts, mechanism: Poisson | WithoutReplacement) -> Facts:
+    """With one law for several mechanisms that are run on one sample, which acts on all of them together."""
+    law = base.get(Loss)
+    if law is None or mechanism.rate == 1 or single(law.curve) is not None:
+        return base
+    glued = isinstance(mechanism, WithoutReplacement) and mechanism.relation == "replace"
+    table = None if glued and law.curve.add is not None else loss_is_dominated_by_dots(law.curve)
+    if table is None:
+        return base
+    line = Step(loss_is_dominated_by_dots.id, str(mechanism.part), 1, table)
+    return {**base, Loss: Fact(Loss(table.remove) if glued else table, "upper", (*law.steps, line))}
 
 
 def _of_sharing(mechanism: Sharing) -> Facts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tightrope.curves.approximate import Approximate
@@ -16,9 +16,10 @@ from tightrope.curves.profile_renyi import profile_has_renyi
 from tightrope.curves.pure import Pure
 from tightrope.curves.renyi import LinearRenyi, Renyi, SmallestRenyi
 from tightrope.curves.truncated import TruncatedConcentrated
+from tightrope.mechanisms.base import Mechanism
 from tightrope.numerics.balls import precision
 from tightrope.numerics.real import ZERO, Real
-from tightrope.theorems import Kind, Step, about
+from tightrope.theorems import Kind, Step, Theorem, about
 
 # From strong to weak: each notion may be concluded from those before it.
 NOTIONS: tuple[type, ...] = (
@@ -44,6 +45,16 @@ class Fact:
 
 
 Facts = dict[type, Fact]
+
+
+def line(rule: Theorem[..., Any], mechanism: Mechanism) -> Step:
+    """A line of a proof: the theorem, applied to this mechanism."""
+    return Step(rule.id, str(mechanism))
+
+
+def multiplied(step: Step, n: int) -> Step:
+    """The same line for so many copies."""
+    return replace(step, count=step.count * n)
 
 
 def converted(known: Facts, stated: type | None = None) -> Facts:

@@ -11,8 +11,8 @@ from tightrope.accounting.ask import blocks, checked, claim, enclosed, pure_answ
 from tightrope.accounting.claim import Claim, Question
 from tightrope.accounting.facts import fact
 from tightrope.accounting.known import Fact
+from tightrope.accounting.lower_laws import lower_losses
 from tightrope.accounting.refusals import refuse_unconcluded
-from tightrope.accounting.routes import lower_losses
 from tightrope.accounting.solve import Answer
 from tightrope.curves.concentrated import ZeroConcentrated
 from tightrope.curves.loss import Loss, Parts
@@ -71,7 +71,7 @@ def renyi(mechanism: Mechanism, order: Number) -> Claim:
         return worst_block(m, question, [renyi(block, a) for block in blocks(m)])
     known = fact(m, Renyi)
     if known is None:
-        return claim(m, question, unknown())
+        return claim(m, question, unknown(_attained_renyi(m, a)))
     computed = Bound.around(sharp(lambda: known.curve.divergence(a), limit=1500), least=0.0)
     low = computed.lower if known.kind == "equal" else min(_attained_renyi(m, a), computed.upper)
     return claim(m, question, Answer(Bound(low, computed.upper), computed, "rdp", known.kind, known.steps, {}))
@@ -87,9 +87,10 @@ def _attained_renyi(m: Mechanism, order: Fraction) -> float:
     return best
 
 
-def unknown() -> Answer:
-    """Nothing is known: [0, ∞]."""
-    return Answer(Bound(0.0, math.inf), Bound(0.0, math.inf), "none", "upper", (), {})
+def unknown(low: float = 0.0) -> Answer:
+    """Nothing is known from above: [low, ∞]."""
+    bound = Bound(low, math.inf)
+    return Answer(bound, bound, "none", "upper", (), {})
 
 
 def zcdp(mechanism: Mechanism) -> Claim:
@@ -154,9 +155,10 @@ def infinite_or_unknown(m: Mechanism, low: float) -> Answer:
     return Answer(bound, bound, "none", "equal" if low == math.inf else "upper", steps, {})
 
 
-def _attained_ratio(m: Mechanism) -> float:
-    """The largest D_α/α seen, its limit at α → 1 (the mean loss) included: a lower bound on ρ."""
-    best = 0.0
+def _attained_ratio(m: Mechanism, end: Fraction | None = None) -> float:
+    """The largest D_α/α seen below the order ``end``, its limits there and at α → 1 (the mean loss) included: a lower
+    bound on ρ."""
+    best, orders = 0.0, _PROBES if end is None else (*(order for order in _PROBES if order < end), end)
     for law, _ in lower_losses(m):
         for parts in law.directions:
             means = [(pair.mean(), n) for pair, n in parts]
@@ -164,7 +166,7 @@ def _attained_ratio(m: Mechanism) -> float:
                 best = max(best, lower_float(sharp(partial(_mean, parts))))
         if loss_has_renyi(law) is not None:
             curve = LossRenyi(law)
-            for order in _PROBES:
+            for order in orders:
                 with precision(160), suppress(NotCertified):  # an order at which it gives up shows nothing
                     best = max(best, lower_float(curve.divergence(order) / Ball(order.numerator) * order.denominator))
     return best
@@ -198,14 +200,15 @@ def tcdp(mechanism: Mechanism, omega: Number) -> Claim:
     if ceiling is not None and ceiling.kind == "equal" and _constant(m):
         return claim(m, question, closed(enclosed(ceiling.curve.rho), 0.0, ceiling, "zcdp"))
     known = fact(m, Renyi)
+    low = 0.0 if known is not None and known.kind == "equal" else _attained_ratio(m, w)
     if known is None:
-        return claim(m, question, unknown())
+        return claim(m, question, unknown(low))
     with precision(128):
         found = ratio_supremum(
             lambda lam: known.curve.divergence(lam + 1) * ball(lam), (w - 1) / 2**20, w - 1, head=True
         )
     computed = _at_most(Bound.around(found, least=0.0), m, w)
-    bound = computed if known.kind == "equal" else Bound(0.0, computed.upper)
+    bound = computed if known.kind == "equal" else Bound(min(low, computed.upper), computed.upper)
     return claim(m, question, Answer(bound, computed, "rdp", known.kind, known.steps, {}))
 
 

@@ -10,7 +10,8 @@ from functools import partial
 from itertools import islice
 
 from tightrope.accounting.attained import within
-from tightrope.accounting.routes import Route, exact_route, lower_losses, routes
+from tightrope.accounting.lower_laws import lower_losses
+from tightrope.accounting.routes import Route, exact_route, routes
 from tightrope.curves.composed_loss import loss_has_profile
 from tightrope.curves.loss import Loss
 from tightrope.curves.profile import Profile, Witness
@@ -42,6 +43,7 @@ WORK, BELOW = 2.1e6, 2.5e5  # units of work for a question; of it for its lower 
 OTHERS = 2.5e5  # of it for all other routes, where the exact one gives up
 _PLENTY = 1.5e6  # nearly all of it: with less left, as for a trial of a calibration, fair ends will do,
 _LESS = 0.08  # and of that so much for these two
+_REST = 0.3  # of what the routes left, for a lower end by other laws
 _WORSE, _ROOM = 8, 1e-5  # widths, and at most, relatively, between such a lower end and what was proved
 _SHARE, _ENOUGH = 0.7, 1e6  # of what is left, for each of these laws; units where a rough end will do
 NOTHING = Answer(Bound(0.0, math.inf), Bound(0.0, math.inf), "none", "upper", (), {})
@@ -124,7 +126,7 @@ def _best(
         best, known, floor = _least(m, by, effort, 0.0 if enclosed is None else below, others)
         if known is None:
             return best
-        with allowed(left() if known else rough):
+        with allowed(left() if known else max(rough, _REST * left())):
             low = floor if enclosed is None else max(floor, largest_lower(m, enclosed, known))
     return replace(best, bound=Bound(min(low, best.bound.upper), best.bound.upper))
 

@@ -137,7 +137,7 @@ class WithReplacement(Wrapped):
 
 
 def cut_batches(mechanism: Mechanism) -> bool:
-    """Whether some sampler in the tree cuts its batches to a largest size."""
-    if isinstance(mechanism, Poisson) and mechanism.max_batch is not None:
+    """Whether some sampler in the tree cuts its batches to a largest size, but not to nothing."""
+    if isinstance(mechanism, Poisson) and mechanism.max_batch:
         return True
     return any(cut_batches(child) for child in mechanism.children)

@@ -1,4 +1,5 @@
-"""What a mechanism on a random sample costs at least: data sets of equal records, of which one is exchanged."""
+"""What a mechanism on a random sample costs at least: data sets of equal records, of which one is exchanged, data sets
+so small that no batch is cut, and groups of which one member counts."""
 
 from __future__ import annotations
 
@@ -46,6 +47,37 @@ def renyi_attained_by_sample(c: Loss, order: Fraction) -> Ball:
     if whole < 2:
         return Ball(0)
     return sum((_cumulant(pair, whole) * n for pair, n in c.remove), Ball(0)) / (whole - 1)
+
+
+@theorem(
+    of=Loss,
+    gives=Loss,
+    kind="lower",
+    role="sampling",
+    source=Source("tightrope", "batches cut to a largest size"),
+    hypotheses=(
+        "the data may have fewer records than the stated population",
+        "where another part needs more than b records: they count as none in this one, and are dropped first",
+    ),
+)
+def loss_attained_by_cut_batches(c: Loss, most: int) -> Loss:
+    """A batch from a single record is never cut to b ≥ 1 records, so a law that one record attains on a Poisson sample
+    is attained with cuts as well. With b = 0 all batches are empty and tell nothing."""
+    return c if most >= 1 else Loss(())
+
+
+@theorem(
+    of=Loss,
+    gives=Loss,
+    kind="lower",
+    role="group",
+    source=Source("tightrope", "groups of which one member counts"),
+    hypotheses=("some records count as none, or alike if they are exchanged",),
+)
+def loss_attained_by_one_of_a_group(c: Loss) -> Loss:
+    """Of k records that change together k − 1 may count as none: a law that one record attains is attained by the
+    group."""
+    return c
 
 
 def _cumulant(pair: Pair, order: int) -> Ball:
