@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from typing import TYPE_CHECKING
 
 from tightrope.curves.loss import Loss
 from tightrope.curves.normal_pair import NormalPair
@@ -23,6 +24,9 @@ from tightrope.numerics.transforms.sampled_unequal import SampledUnequalTransfor
 from tightrope.numerics.transforms.transform import Transform
 from tightrope.numerics.transforms.unequal import UnequalTransform
 from tightrope.theorems import Source, theorem
+
+if TYPE_CHECKING:
+    from tightrope.numerics.grid.cells import CellLaw
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -98,6 +102,18 @@ class UnequalPair(Pair):
         if transform is None:
             return super().approximate_sampled_cumulants(rate, powers)
         return [float(k) for k in transform.log_floats([power - 1 for power in powers])]
+
+    def cells(self) -> CellLaw:
+        """A parabola cut into cells."""
+        from tightrope.numerics.grid.unequal_cells import UnequalCells
+
+        return UnequalCells(self.m1, self.s1, self.m2, self.s2)
+
+    def sampled_cells(self, rate: Fraction, adding: bool) -> CellLaw | None:
+        """The same after a Poisson sample."""
+        from tightrope.numerics.grid.unequal_cells import SampledUnequalCells
+
+        return SampledUnequalCells(self.m1, self.s1, self.m2, self.s2, rate, adding) if 0 < rate < 1 else None
 
     def tail(self, x: Ball) -> Ball:
         """P[L > x]."""

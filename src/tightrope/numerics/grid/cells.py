@@ -53,6 +53,7 @@ class CellLaw(ABC):
     """
 
     scattered = False  # True: the part in cells is itself made of many atoms
+    steep = False  # True: its density has no bound, or none to speak of, so that merged cells may say little
     effort = 1.0  # what its cells cost, beside those of a normal law
 
     @abstractmethod
@@ -83,6 +84,11 @@ class DerivedLaw(CellLaw):
     def scattered(self) -> bool:  # type: ignore[override]  # a property here
         """As the other."""
         return self.law.scattered
+
+    @property
+    def steep(self) -> bool:  # type: ignore[override]  # a property here
+        """As the other."""
+        return self.law.steep
 
     @property
     def effort(self) -> float:  # type: ignore[override]  # a property here

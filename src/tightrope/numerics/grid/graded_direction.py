@@ -12,16 +12,9 @@ from tightrope.numerics.grid.graded import GradedPlan, GradedSum, away
 from tightrope.numerics.grid.graded_fit import GradeFit
 from tightrope.numerics.grid.graded_search import Sketch, best_sketch
 from tightrope.numerics.grid.grid_plan import GridPlan
+from tightrope.numerics.grid.lengths import ENOUGH, GOAL
 from tightrope.numerics.grid.listed import ListedPlan
-from tightrope.numerics.grid.search import (
-    ENOUGH,
-    GOAL,
-    SMALL,
-    GridDirection,
-    Located,
-    falling_root,
-    log_float,
-)
+from tightrope.numerics.grid.search import SMALL, GridDirection, Located, falling_root, log_float
 
 __all__ = ["GradedDirection"]
 
@@ -43,7 +36,7 @@ class GradedDirection(GridDirection):
         if longest is not None or not graded or not start.upper > 0:
             return self.refined(start, goal, longest)
         gap = 1 - start.share
-        if self.atoms_between():
+        if self.uneven():
             gap = min(gap, 1 - self.solved(start.upper, goal, SMALL, split=True).share)
         first: Located = start
         predicted = gap * (SMALL / self.longest(start.plan)) ** 2

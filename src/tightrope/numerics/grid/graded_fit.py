@@ -74,7 +74,7 @@ class GradeFit:
             Fitted(kind, plan, gap, KINDS, plan.length)
             for kind, plan, gap in zip(sketch.kinds, small.plans, gaps, strict=True)
         ]
-        if not any(law.scattered for law, _ in parts):
+        if not any(law.scattered or law.steep for law, _ in parts):
             regular = [self._regular(place) for place in range(len(gaps))]
             pairs = zip(self._found, regular, strict=True)
             self._found = [replace(one, alive=_regular(one.kind)) if yes else one for one, yes in pairs]

@@ -186,8 +186,9 @@ def _sketch(
 
 
 def smooth(parts: Sequence[tuple[CellLaw, int]]) -> bool:
-    """Whether no law has atoms but at 0."""
-    return not any(law.scattered or any(atom.loss.rational != 0 for atom in law.atoms()) for law, _ in parts)
+    """Whether no law has atoms but at 0, and all densities are bounded."""
+    uneven = (law.scattered or law.steep or any(atom.loss.rational != 0 for atom in law.atoms()) for law, _ in parts)
+    return not any(uneven)
 
 
 def _beyond(one: Picture, border: Borders) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
 from tightrope.numerics.grid.cells import UNIT, Floats
@@ -13,6 +15,14 @@ from tightrope.numerics.grid.exponentials import exponentials
 GROWTH_ERROR = 24 * UNIT
 _NEAR = 0.35
 _FAR = -0.5  # below this loss 1 − q + q·e^l is added up as it stands
+_LEAST_SHARE = 1e-15  # of a mixture
+
+
+def shares(rate: Fraction) -> tuple[float, float]:
+    """1 − q and q, each off by at most 2⁻⁵³ of itself."""
+    if not min(rate, 1 - rate) >= _LEAST_SHARE:
+        raise ArithmeticError(f"a rate of {float(rate):g} is out of reach of these cells")
+    return float(1 - rate), float(rate)
 
 
 def growths(x: Floats) -> Floats:

@@ -14,11 +14,12 @@ from tightrope.numerics.grid.any_grid import AnyPlan
 from tightrope.numerics.grid.graded import GradedPlan
 from tightrope.numerics.grid.graded_direction import GradedDirection
 from tightrope.numerics.grid.grid_plan import GridPlan
+from tightrope.numerics.grid.lengths import ENOUGH, GOAL
 from tightrope.numerics.grid.listed import ListedPlan
 from tightrope.numerics.grid.listed_borders import FEW_HEAVY, MANY_HEAVY, listed_sketch
 from tightrope.numerics.grid.listed_fit import ListedFit
 from tightrope.numerics.grid.listed_search import ListedSketch
-from tightrope.numerics.grid.search import ENOUGH, GOAL, Located, falling_root, log_float
+from tightrope.numerics.grid.search import Located, falling_root, log_float
 
 __all__ = ["ListedDirection"]
 

@@ -17,7 +17,7 @@ import numpy as np
 from tightrope.numerics.balls import Ball, ball, lower_float, precision, upper_float
 from tightrope.numerics.grid.cells import UNIT, CellLaw, Cells, Floats
 from tightrope.numerics.grid.exponentials import EXP_ERROR, exponentials
-from tightrope.numerics.grid.growths import GROWTH_ERROR, growths
+from tightrope.numerics.grid.growths import GROWTH_ERROR, growths, shares
 from tightrope.numerics.grid.normal_masses import BLOCK, Rounded, normal_masses, rounded
 from tightrope.numerics.grid.tails import TAIL_REACH
 from tightrope.numerics.real import Real
@@ -26,7 +26,6 @@ Bounds = tuple[Floats, Floats]
 
 _FAR = 1e9  # stands for any z beyond the reach of the tails
 _LEAST_MU, _MOST_MU = 1e-12, 1e4
-_LEAST_SHARE = 1e-15  # of a mixture
 _FLAT = 1e-260  # more than e^{−600}, to which exponents far below are raised
 
 
@@ -147,9 +146,7 @@ class NormalMixture(NormalCoordinate):
     @cached_property
     def _shares(self) -> tuple[float, float]:
         """1 − q and q, each off by at most 2⁻⁵³ of itself."""
-        if not min(self.rate, 1 - self.rate) >= _LEAST_SHARE:
-            raise ArithmeticError(f"a rate of {float(self.rate):g} is out of reach of these cells")
-        return float(1 - self.rate), float(self.rate)
+        return shares(self.rate)
 
     def _ratio_at(self, z: Ball) -> Ball:
         mu, rate = self.mu.ball(), ball(self.rate)

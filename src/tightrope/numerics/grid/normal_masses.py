@@ -57,18 +57,22 @@ class Centres:
 
     value: float | Floats
     error: float | Floats
+    rounding: float = 0.0  # how far edges and widths may be from what they stand for, relatively
 
     def of(self, rows: NDArray[np.intp]) -> Centres:
         """For single cells of these rows."""
         if isinstance(self.value, float) or isinstance(self.error, float):
             return self
-        return Centres(self.value[rows, 0], self.error[rows, 0])
+        return Centres(self.value[rows, 0], self.error[rows, 0], self.rounding)
 
 
-def masses_between(below: Floats, above: Floats, centres: Centres) -> tuple[Floats, Floats]:
-    """The same of single cells, in rows of cells if there are as many centres: not too many at once."""
+def masses_between(
+    below: Floats, above: Floats, centres: Centres, width: Floats | None = None
+) -> tuple[Floats, Floats]:
+    """The same of single cells, in rows of cells if there are as many centres: not too many at once. ``width``: where
+    edges are rounded, their distances if they are known better."""
     with np.errstate(invalid="ignore"):  # ∞ − ∞ is not narrow
-        width = above - below
+        width = above - below if width is None else width
         middle = 0.5 * (below + above) - centres.value
         size = np.abs(middle)
         narrow = (width * (size + 1) <= _NARROW) & (size <= _DENSE)
@@ -78,11 +82,13 @@ def masses_between(below: Floats, above: Floats, centres: Centres) -> tuple[Floa
         low, high = np.zeros_like(middle), np.full_like(middle, FLOOR)
         high[np.isinf(below) & (below == above)] = 0.0
         at = np.nonzero(narrow)
-        low[at], high[at] = _narrow(width[at], middle[at], centres.of(at[0]))
+        if at[0].size:
+            low[at], high[at] = _narrow(width[at], middle[at], centres.of(at[0]))
         with np.errstate(invalid="ignore"):
             near = (below - centres.value <= _BEYOND) & (above - centres.value >= -_BEYOND)
         at = np.nonzero(~narrow & near)  # the others are below FLOOR
-        low[at], high[at] = _wide(below[at], above[at], centres.of(at[0]))
+        if at[0].size:
+            low[at], high[at] = _wide(below[at], above[at], centres.of(at[0]))
     return np.where(low < FLOOR, 0.0, low), np.where((high > 0) & (high < FLOOR), FLOOR, high)
 
 
@@ -92,7 +98,8 @@ def _narrow(width: Floats, middle: Floats, centre: Centres) -> tuple[Floats, Flo
     The first term left out is at most 105·32⁻⁸/9! < 2.5·2⁻⁵³, as |He₈(m)| ≤ E(m² + N²)⁴ ≤ 105(|m| + 1)⁸; the others are
     far smaller. The series rounds once (what follows 1 is below 2·10⁻⁴), the products, the constant, the width and the
     last factor seven times: below 11 beside the exponential, 12 are used. The exponent is off by m²/2·2⁻⁵³. A middle
-    that is off by e changes the mass by a factor within e^{±e(|m| + w/2)}.
+    that is off by e changes the mass by a factor within e^{±e(|m| + w/2)}. Edges that are rounded have sizes of at most
+    |m| + |c| + w/2.
     """
     square, step = middle * middle, width * width * 0.25
     size = np.abs(middle)
@@ -101,7 +108,9 @@ def _narrow(width: Floats, middle: Floats, centre: Centres) -> tuple[Floats, Flo
     series = 1 + step * ((square - 1) * (1 / 6) + step * (fourth * (1 / 120) + step * (sixth * (1 / 5040))))
     mass = exponentials(-0.5 * square) * (width * series * _DENSITY)
     off = (2 * size + np.abs(centre.value)) * (1.01 * UNIT) + centre.error
-    relative = 1.01 * (off * (size + 1) + (square * 0.5 + 12) * UNIT + EXP_ERROR)
+    if centre.rounding:
+        off += centre.rounding * (size + np.abs(centre.value) + 1)
+    relative = 1.01 * (off * (size + 1) + (square * 0.5 + 12) * UNIT + (EXP_ERROR + centre.rounding))
     return mass * (1 - relative), mass * (1 + relative)
 
 
@@ -121,7 +130,7 @@ def _tail_bounds(z: Floats, centre: Centres) -> tuple[Floats, Floats]:
     tail by a factor within e^{±e(1 + z₊ + e)}. Beyond the reach between 0 and the last value; at ±∞ exactly 0 or 1."""
     tails = upper_tails(z)
     near = np.clip(z, -TAIL_REACH, TAIL_REACH)
-    off = np.abs(near) * (1.01 * UNIT) + centre.error
+    off = np.abs(near) * (1.01 * UNIT) + centre.error + centre.rounding * (np.abs(near) + np.abs(centre.value))
     relative = TAIL_ERROR + 1.01 * off * (1 + np.maximum(near, 0.0)) + 3 * UNIT
     low = np.where(z > TAIL_REACH, 0.0, tails * (1 - relative))
     high = np.minimum(tails * (1 + relative), 1.0)

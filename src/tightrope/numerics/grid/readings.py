@@ -67,8 +67,8 @@ class Readings:
             self._offsets = upper_float(greater.offset), lower_float(lesser.offset)
             turned = (tilt * Ball(self._offsets[0])).exp()
             top = ball(grid.step) * (plan.start + plan.length)
-            self._infinite = upper_float(greater.infinite), max(lower_float(lesser.infinite), 0.0)
-            self._under_q = upper_float(lesser.under_q)
+            self._infinite = upper_float(greater.infinite)
+            self._events = [(max(lower_float(p), 0.0), upper_float(q)) for p, q in lesser.above]
             self._above = upper_float(greater.outside_above) + _TINY, upper_float((greater.scale - tilt * top).exp())
             cut = tilt * ball(grid.step) * self._size
             self._cut = upper_float((-cut).exp()) if self._size < plan.length else 0.0
@@ -99,7 +99,7 @@ class Readings:
         missing = (self._missing + np.where(low, self._below, 0.0)) * lead
         missing += self._above[0] * np.minimum(self._above[1], lead * self._turned)  # they are above x − offset, too
         missing = np.where(x > self._highest, 0.0, call + missing)  # no sum is there
-        return np.asarray((self._infinite[0] + missing) * _MORE)
+        return np.asarray((self._infinite + missing) * _MORE)
 
     @np.errstate(over="ignore")
     def lower(self, x: Floats) -> Floats:
@@ -107,9 +107,11 @@ class Readings:
         call = np.maximum(self._call(1, x, up=False), 0.0) * (self._sizes[1] / _MORE)
         # what is taken away is paid first, as the rest is large beside it
         rest = call - (self._wrapped * self._led(1, x) + self._added(x)) * _MORE
-        high = self._infinite[1] - self._under_q * exponentials(np.clip(x, -_FAR, _FAR)) * _MORE
+        grown, high = exponentials(np.clip(x, -_FAR, _FAR)) * _MORE, np.zeros(x.size)
+        for under_p, under_q in self._events:
+            high = np.maximum(high, under_p - under_q * grown)
         high = np.where(x < _FAR, high, 0.0)
-        return np.asarray((np.maximum(rest, 0.0) + np.maximum(high, 0.0)) * (1 - 8 * UNIT))
+        return np.asarray((np.maximum(rest, 0.0) + high) * (1 - 8 * UNIT))
 
     def _led(self, which: int, x: Floats) -> Floats:
         """At least e^{scale − tx}."""

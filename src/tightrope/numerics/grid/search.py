@@ -19,13 +19,11 @@ from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.grid.any_grid import AnyPlan, AnySum, grid_units, made, units
 from tightrope.numerics.grid.cells import CellLaw
 from tightrope.numerics.grid.grid_plan import LONGEST, GridPlan
+from tightrope.numerics.grid.lengths import ENOUGH, next_length, predicted
 from tightrope.numerics.grid.pictures import Picture, picture
 from tightrope.numerics.grid.plan import grid_plan, rough_epsilon, rough_level
 
 SMALL, _COARSE = 2**12, 2**14
-GOAL = 5e-7  # relative distance of the ends of ε that is aimed at
-ENOUGH = 1e-6
-_GROWTH = 8  # at most, from one grid to the next: coarse ones overstate the gap
 _REPLANS = 6
 _SETTLED, _ASTRAY = 0.02, 3.0  # of ε; and of what it was moved by before
 _EVALUATIONS = 60
@@ -36,6 +34,7 @@ _SHORT, _MANY = 2**17, 24  # points of all, if more are
 _HOPELESS = 10.0  # nats above Chernoff's bound, or a coarser grid's: all that is seen is rounding
 _PICTURE = 700.0  # units of work for the picture of a normal law
 _SPARE = 4  # small grids
+_BEHIND = 6.0  # times as wide as the other of merging and splitting: then it is not tried again
 _LIGHT = 1.3  # the cells of so many normal laws take half a second
 
 
@@ -124,8 +123,12 @@ class GridDirection:
         return LONGEST if effort <= _LIGHT else max(LONGEST >> math.ceil(math.log2(effort / _LIGHT)), 2**15)
 
     def atoms_between(self) -> bool:
-        """Whether atoms may lie between the points: then splitting may serve the lower end better than merging."""
+        """Whether atoms may lie between the points."""
         return any(law.scattered or any(atom.loss.rational != 0 for atom in law.atoms()) for law, _ in self.parts)
+
+    def uneven(self) -> bool:
+        """Whether splitting may serve the lower end better than merging."""
+        return self.atoms_between() or any(law.steep for law, _ in self.parts)
 
     def located(self, goal: float, longest: int | None = None, graded: bool = True) -> Located:  # noqa: ARG002
         """Where ln δ(ε) is ``goal``, as closely as is worth while; ``longest``: on a grid of at most so many points."""
@@ -160,10 +163,10 @@ class GridDirection:
 
     def refined(self, found: OnOneGrid, goal: float, most: int | None) -> OnOneGrid:
         """On longer grids, as long as they bring the ends together."""
-        undecided, closest = self.atoms_between(), found
+        undecided, atoms, closest = self.uneven(), self.atoms_between(), found
         while found.upper > 0:
             longest = most or self.longest(found.plan)
-            length = _next_length(found.plan.length, 1 - found.share, longest)
+            length = next_length(found.plan.length, 1 - found.share, longest)
             length = self._affordable(found.plan, length, 1 + undecided)
             if length == found.plan.length:
                 break
@@ -178,10 +181,13 @@ class GridDirection:
             if all(one.share < found.share for one in finer):
                 break
             before = found
-            # What splitting adds falls with the square of the step, what merging lacks with the step.
-            found = min(finer, key=lambda one: (1 - one.share) * (length / longest) ** (2 if one.plan.split else 1))
-            closest, undecided = max(closest, *finer, key=lambda one: one.share), False
-            if most is None and self.atoms_between() and _predicted(before, found, longest) > _ASTRAY * ENOUGH:
+            # What splitting adds falls with the square of the step; what merging lacks beside atoms with the step.
+            order = {True: 2, False: 1 if atoms else 2}
+            found = min(finer, key=lambda one: (1 - one.share) * (length / longest) ** order[one.plan.split])
+            closest, gaps = max(closest, *finer, key=lambda one: one.share), [1 - one.share for one in finer]
+            undecided = undecided and not atoms and max(gaps) <= _BEHIND * min(gaps)
+            gap = predicted((1 - before.share, 1 - found.share), (before.plan.length, length), longest)
+            if most is None and atoms and gap > _ASTRAY * ENOUGH:
                 break
         return closest
 
@@ -216,12 +222,21 @@ class GridDirection:
         """For δ at this ε, which should be proved to be at most ``level``."""
         return self.planned(epsilon)
 
+    def _split(self, epsilon: float, level: float) -> bool:
+        """Whether splitting serves better, for δ(ε) ≈ e^level: where that is open, on small grids."""
+        if self.atoms_between() or not self.uneven():
+            return self.atoms_between()
+        made = [self.grid(grid_plan(self.pictures(), epsilon, level, SMALL, split)) for split in (False, True)]
+        merged, split = (log_float(grid.upper(epsilon)) - log_float(grid.lower(epsilon)) for grid in made)
+        return not merged < split
+
     def one_grid(self, epsilon: float, fine: bool = True, closely: bool = False) -> GridPlan:
         """One grid for δ at this ε."""
         if not epsilon <= _LARGEST:
             raise NotCertified("a grid of losses", "ε is far above what floats can turn back")
         pictures = self.pictures()
-        level, split = rough_level(pictures, epsilon), self.atoms_between()
+        level = rough_level(pictures, epsilon)
+        split = self._split(epsilon, level) if fine else self.uneven()
         most = level + _HOPELESS
         length, plan = SMALL, grid_plan(pictures, epsilon, level, SMALL, split)
         longest = self.longest(plan)
@@ -241,7 +256,7 @@ class GridDirection:
             made.append((upper - lower, upper, plan))
             most = min(most, upper + _HOPELESS)
             gap = (upper - lower) / (1.0 if closely else max(float(plan.tilt) * epsilon, 1.0))
-            longer = self._affordable(plan, _next_length(length, gap, longest)) if fine else length
+            longer = self._affordable(plan, next_length(length, gap, longest)) if fine else length
             if abs(upper - level) < 1 and longer == length:
                 break
             level = upper
@@ -251,23 +266,6 @@ class GridDirection:
             except NotCertified:
                 break
         return min(made, key=lambda one: one[:2])[2]  # the last need not be the best
-
-
-def _predicted(before: OnOneGrid, found: OnOneGrid, longest: int) -> float:
-    """The gap of the longest grid, if it falls as it did from one grid to the next."""
-    gaps, ratio = (1 - before.share, 1 - found.share), found.plan.length / before.plan.length
-    if not 0 < gaps[1] < gaps[0] < 1:  # then the first one says nothing
-        return 0.0
-    order = math.log(gaps[0] / gaps[1]) / math.log(ratio)
-    return gaps[1] * math.exp(order * math.log(found.plan.length / longest))
-
-
-def _next_length(length: int, gap: float, longest: int) -> int:
-    """How many points bring a gap that falls with their square to GOAL; the same if it is good enough."""
-    if gap <= ENOUGH or length >= longest:
-        return length
-    wanted = math.ceil(math.log2(length * math.sqrt(min(gap, 1.0) / GOAL)))
-    return min(max(1 << wanted, 2 * length), _GROWTH * length, longest)
 
 
 def log_float(value: Ball) -> float:

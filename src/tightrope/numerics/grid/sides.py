@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeAlias
 
 import numpy as np
 
@@ -23,6 +25,8 @@ _LEAST = 1e-280  # of a law after tilting: beside it, what falls below the norma
 _TINY = 1e-300  # more than all of a law that falls below the normal floats
 _BLOCK = 512
 
+_Beyond: TypeAlias = tuple[float, Ball, Ball]
+
 
 @dataclass(frozen=True)
 class Side:
@@ -35,7 +39,7 @@ class Side:
     strayed: Ball  # on the way up
     offset: Ball
     infinite: Ball
-    under_q: Ball
+    above: list[tuple[Ball, Ball]]  # P and Q of events above the points (``_events``)
     missing: Ball  # ln of 1 and what exact splits have more, after tilting: Σ k·ln(1 + η)
     misplaced: Ball  # the same, each law's times the step of its lattice, by which it is elsewhere
     highest: int | None  # no sum on points is further up; None where splitting moves sums, too
@@ -84,8 +88,8 @@ def side(laws: Sequence[LatticeLaw], copies: Sequence[int], plan: GridPlan, up: 
     """Tilted, rounded up or down, with ln S and the bounds of what is outside the windows."""
     sign, numbers = 1 if up else -1, list[Floats]()
     with precision(100):
-        scale = offset = finite = extra = finite_q = extra_q = none_p = none_q = missing = misplaced = Ball(0)
-        moments, away = [Ball(0), Ball(0)], Ball(0)
+        scale = offset = finite = extra = finite_q = missing = misplaced = Ball(0)
+        moments, away, beyond = [Ball(0), Ball(0)], Ball(0), list[_Beyond]()
         lowest = highest = 0
         for law, count, lattice, climbs in zip(laws, copies, plan.lattices, plan.climbs(copies), strict=True):
             one = _Step(law, lattice.step, plan.tilt)
@@ -106,12 +110,10 @@ def side(laws: Sequence[LatticeLaw], copies: Sequence[int], plan: GridPlan, up: 
             mass = Ball(_total(law.masses) * (1 + sign * _rounded(one.size)))
             finite += count * mass.log()
             extra += count * (Ball(law.infinite) / mass).log1p()
-            none_p += count * (-Ball(law.infinite).min(Ball(1))).log1p()
-            none_q += count * (-Ball(law.under_q).min(Ball(1))).log1p()
-            if not (up or whole):
-                under = one.under_q()
+            if not up:
+                under = Ball(1) if whole else one.under_q()
                 finite_q += count * under.log()
-                extra_q += count * (Ball(law.under_q) / under).log1p()
+                beyond.append(_beyond(law, count, None if whole else (mass, under)))
         outside = [
             (moments[0] - ball((plan.above - plan.tilt) * plan.step * (plan.start + plan.length))).exp().min(Ball(1)),
             (moments[1] + ball((plan.tilt - plan.below) * plan.step * plan.start)).exp().min(Ball(1)),
@@ -120,12 +122,35 @@ def side(laws: Sequence[LatticeLaw], copies: Sequence[int], plan: GridPlan, up: 
         if top is not None:
             outside[0] = Ball(0) if highest < plan.start + plan.length else outside[0]
             outside[1] = Ball(0) if lowest >= plan.start else outside[1]
-        # Some step above the points: Π(m + infinite)^k − Πm^k if that is certain loss, else P and Q of this event, of
-        # parts of laws only where all other steps are on points.
-        infinite = finite.exp() * extra.expm1() if up or not whole else -none_p.expm1()
-        under_q = -none_q.expm1() if up or whole else finite_q.exp() * extra_q.expm1()
-        under_q = under_q if under_q.is_finite() else Ball(1)  # all of a law is above its points
-        return Side(numbers, scale, outside[0], outside[1], away, offset, infinite, under_q, missing, misplaced, top)
+        infinite = finite.exp() * extra.expm1()  # some step above the points: Π(m + infinite)^k − Πm^k
+        above = _events(beyond, None if whole else (finite, finite_q))
+        return Side(numbers, scale, outside[0], outside[1], away, offset, infinite, above, missing, misplaced, top)
+
+
+def _beyond(law: LatticeLaw, count: int, on_points: tuple[Ball, Ball] | None) -> _Beyond:
+    """About P/Q above the points, and ln of what a step that is not there leaves, or of what one adds to P and Q on
+    points."""
+    ratio = law.infinite / law.under_q if law.under_q else math.inf
+    masses = Ball(law.infinite), Ball(law.under_q)
+    if on_points is None:
+        under_p, under_q = (count * (-mass.min(Ball(1))).log1p() for mass in masses)
+    else:
+        under_p, under_q = (count * (mass / on).log1p() for mass, on in zip(masses, on_points, strict=True))
+    return ratio, under_p, under_q
+
+
+def _events(beyond: Sequence[_Beyond], on_points: tuple[Ball, Ball] | None) -> list[tuple[Ball, Ball]]:
+    """At least P, and at most Q, of some events, each a test of its own: a step of the law with the largest losses
+    above its points is there, one of this law or of the next, and so on. The last law may end far below ε, where e^ε·Q
+    is huge. Of parts of laws an event only counts where all other steps are on points, whose masses have these ln."""
+    found, logs = [], [Ball(0), Ball(0)]
+    for _, *more in sorted(beyond, key=lambda one: one[0], reverse=True):
+        logs = [log + by for log, by in zip(logs, more, strict=True)]
+        under_p, under_q = (-log.expm1() for log in logs)
+        if on_points is not None:
+            under_p, under_q = -on_points[0].exp() * under_p, -on_points[1].exp() * under_q
+        found.append((under_p, under_q if under_q.is_finite() else Ball(1)))  # else all of a law is above its points
+    return found
 
 
 def _total(numbers: Floats) -> float:

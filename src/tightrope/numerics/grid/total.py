@@ -116,9 +116,11 @@ class GridSum:
             offset = lower_float(side.offset)
             wrapped = side.outside_above + side.outside_below + side.strayed
             rest = self._call(1, epsilon, offset).lower() - self.noise(offset) - wrapped  # R's factors are at most 1
-            high = side.infinite - Ball(epsilon).exp() * side.under_q
+            high = Ball(0)
+            for under_p, under_q in side.above:
+                high = high.max(under_p - Ball(epsilon).exp() * under_q)
             value = (side.scale - ball(self.plan.tilt) * Ball(epsilon)).exp() * rest - self._added(epsilon)
-            return (high.max(Ball(0)) + value.max(Ball(0))).lower().max(Ball(0))
+            return (high + value.max(Ball(0))).lower().max(Ball(0))
 
     def _added(self, epsilon: float) -> Ball:
         """At least what splitting adds to δ: ``splitting.py``; or each step adds at most tanh(h/4), and only if the sum

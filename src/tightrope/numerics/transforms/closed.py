@@ -134,14 +134,14 @@ class LaplaceTransform(ClosedTransform):
             e0, real = ball(self._reach), self._real(t)
             up, down, middle = (ball(t) * e0).exp(), (ball(-t - 1) * e0).exp(), (e0 / -2).exp()
             grow, fall = (ball(t + Fraction(1, 2)) * e0).exp(), (ball(-t - Fraction(1, 2)) * e0).exp()
-            phi = []
+            half, step, phi = ball(t + Fraction(1, 2)), ball(eta), []
+            sums = grow - fall, grow + fall, up + down, up - down
             for k in indices:
-                angle = ball(eta * k) * e0
-                cos, sin = angle.cos(), angle.sin()
-                s = ComplexBall(ball(t + Fraction(1, 2)), ball(eta * k))
-                sinh = ComplexBall(cos * (grow - fall), sin * (grow + fall)) / 2
-                atoms = ComplexBall(cos * (up + down), sin * (up - down))
-                phi.append((atoms + sinh * middle / s) / (2 * real) if k else ComplexBall(1))
+                y = step * k
+                sin, cos = (y * e0).sin_cos()
+                sinh = ComplexBall(cos * sums[0], sin * sums[1]) / 2
+                atoms = ComplexBall(cos * sums[2], sin * sums[3])
+                phi.append((atoms + sinh * middle / ComplexBall(half, y)) / (2 * real) if k else ComplexBall(1))
             return phi
 
     def float_nodes(self, t: Fraction, eta: Fraction, count: int, floor: Ball) -> FloatNodes | None:

@@ -74,11 +74,12 @@ class UnequalTransform(ClosedTransform):
             v0 = self._second**2 + t * self._slope
             base, log = ball(t * (t + 1) / v0), ball(self._second / self._first).log()
             half, slope, phi = ball(self._square / 2), ball(self._slope), []
+            across, width, step = ball(t), ball(v0), ball(eta)
             for k in indices:
-                y = ball(eta * k)
-                s, v = ComplexBall(ball(t), y), ComplexBall(ball(v0), y * slope)
+                y = step * k
+                s, v = ComplexBall(across, y), ComplexBall(width, y * slope)
                 exponent = (s * (s + 1) / v - base) * half + ComplexBall(0, y * log)
-                phi.append(exponent.exp() / (v / ball(v0)).sqrt())
+                phi.append(exponent.exp() / (v / width).sqrt())
             return phi
 
     def decay(self, t: Fraction, y: Fraction) -> Ball:
