@@ -22,6 +22,8 @@ from tightrope.curves.loss import Loss
 from tightrope.curves.pure import Pure
 from tightrope.curves.renyi import Renyi
 from tightrope.curves.sampled.grouped import loss_of_grouped_poisson_sample
+from tightrope.curves.sampled.poisson import single
+from tightrope.curves.sampled.tabled import loss_is_dominated_by_dots
 from tightrope.curves.truncated import TruncatedConcentrated
 from tightrope.mechanisms.base import Leaf, Mechanism
 from tightrope.mechanisms.batches import Allocated, ShuffledBatches
@@ -169,6 +171,7 @@ def _of_sample(mechanism: Poisson | WithoutReplacement) -> Facts:
     base, name = facts(mechanism.part), str(mechanism)
     if mechanism.rate == 0:
         return nothing(name)
+    base = _as_one(base, mechanism)
     curves = {n: f.curve for n, f in base.items()}
     known = _concluded(base, sampling.sampled(curves, mechanism), name)
     integrate_renyi(known, name)
@@ -181,6 +184,19 @@ def _of_sample(mechanism: Poisson | WithoutReplacement) -> Facts:
         known[Loss] = _sampled(base, result, name)
         sharpen_renyi(known)
     return known
+
+
+def _as_one(base: Facts, mechanism: Poisson | WithoutReplacement) -> Facts:
+    """With one law for several mechanisms that are run on one sample, which acts on all of them together."""
+    law = base.get(Loss)
+    if law is None or mechanism.rate == 1 or single(law.curve) is not None:
+        return base
+    glued = isinstance(mechanism, WithoutReplacement) and mechanism.relation == "replace"
+    table = None if glued and law.curve.add is not None else loss_is_dominated_by_dots(law.curve)
+    if table is None:
+        return base
+    line = Step(loss_is_dominated_by_dots.id, str(mechanism.part), 1, table)
+    return {**base, Loss: Fact(Loss(table.remove) if glued else table, "upper", (*law.steps, line))}
 
 
 def _of_sharing(mechanism: Sharing) -> Facts:

@@ -9,7 +9,7 @@ from tightrope.accounting.facts import fact
 from tightrope.accounting.group_laws import law_of_group
 from tightrope.accounting.instances import gaussian_instance
 from tightrope.accounting.known import Fact, line, multiplied
-from tightrope.accounting.sampling import noise_for_groups
+from tightrope.accounting.sampling import loss_of_poisson_sample, noise_for_groups
 from tightrope.accounting.terms import terms
 from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss, loss_composes
@@ -23,6 +23,7 @@ from tightrope.curves.sampled.draws import drawn_rates, loss_attained_with_repla
 from tightrope.curves.sampled.exchanged import loss_attained_by_poisson_replacement
 from tightrope.curves.sampled.grouped import MOST_MEMBERS
 from tightrope.curves.sampled.shuffled_count import loss_attained_by_shuffling
+from tightrope.curves.sampled.tabled import loss_dominates_lines
 from tightrope.curves.shared_records import loss_attained_by_sharing, sharing_cuts
 from tightrope.mechanisms.base import Mechanism
 from tightrope.mechanisms.batches import Allocated, ShuffledBatches
@@ -126,6 +127,8 @@ def _attained(part: Mechanism, times: int) -> Known | None:
         return known.curve, known.steps
     if isinstance(part, Poisson) and part.relation == "replace":
         return _attained_by_sample(part, loss_attained_by_poisson_replacement, part.rate)
+    if isinstance(part, Poisson | WithoutReplacement):
+        return _attained_by_sample(part, loss_of_poisson_sample, part.rate)
     return _gaussian(part) if isinstance(part, Stated) else None
 
 
@@ -179,12 +182,17 @@ def _attained_law(part: Mechanism) -> Fact | None:
 def _attained_by_sample(
     part: WithoutReplacement | WithReplacement | Poisson, rule: Theorem[[Loss, Fraction], Loss | None], rate: Fraction
 ) -> Known | None:
-    """One pair of data sets, on a base whose own law is attained."""
+    """One pair of data sets, on a base whose own law is attained; of several mechanisms on one sample a table of their
+    outputs."""
     base = _attained_law(part.part)
-    law = None if base is None else rule(base.curve, rate)
-    if base is None or law is None:
+    if base is None:
         return None
-    return law, (*base.steps, line(rule, part))
+    law = rule(base.curve, rate)
+    if law is not None:
+        return law, (*base.steps, line(rule, part))
+    table = loss_dominates_lines(base.curve)
+    law = None if table is None else rule(table, rate)
+    return None if law is None else (law, (*base.steps, line(loss_dominates_lines, part.part), line(rule, part)))
 
 
 def _attained_by_shuffling(part: Shuffled, times: int) -> Known | None:

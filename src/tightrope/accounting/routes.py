@@ -23,7 +23,7 @@ from tightrope.curves.renyi import LinearRenyi, Renyi, SmallestRenyi, SummedReny
 from tightrope.curves.renyi_profile import renyi_to_profile, renyi_to_profile_optimally
 from tightrope.curves.sampled.clones import one_shuffle
 from tightrope.curves.sampled.draws import nothing_sharper
-from tightrope.curves.ways import FAIR
+from tightrope.curves.ways import FAIR, TABLED
 from tightrope.curves.worst_law import group_has_profile
 from tightrope.mechanisms.base import Mechanism
 from tightrope.mechanisms.composed import Grouped, composed, grouped
@@ -31,7 +31,7 @@ from tightrope.mechanisms.sampled import Poisson, cut_batches
 from tightrope.mechanisms.stated import Stated
 from tightrope.theorems import REGISTRY, Kind, Step
 
-_DRAWS = "loss_with_replacement"
+_DRAWS, _DOTS = "loss_with_replacement", "loss_is_dominated_by_dots"
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ def exact_route(m: Mechanism) -> Route | None:
         (*known.steps, line(loss_has_profile, m)),
         lambda: loss_has_profile(known.curve),
         final=nothing_sharper(known.curve, drawn) or one_shuffle(known.curve),
-        width=aim(m, known.curve),
+        width=max(aim(m, known.curve), TABLED if _DOTS in above else 0.0),
     )
 
 

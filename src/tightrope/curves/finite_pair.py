@@ -109,11 +109,15 @@ class FinitePair(Pair):
         return FiniteTransform(self.law) if any(m.rational != 0 for m in self.law.masses) else None
 
     def cells(self) -> CellLaw | None:
-        """Atoms only, if they are few."""
+        """Atoms, one by one if they are few."""
         from tightrope.numerics.grid.cells import Atom, Atoms
 
         listed = [Atom(v, m) for v, m in zip(self.law.values, self.law.masses, strict=True) if m.rational != 0]
-        return Atoms(tuple(listed), self.law.infinite) if 0 < len(listed) <= _MOST_LISTED else None
+        if len(listed) > _MOST_LISTED:
+            from tightrope.numerics.grid.table_cells import table_of
+
+            return table_of(listed, self.law.infinite)
+        return Atoms(tuple(listed), self.law.infinite) if listed else None
 
 
 def _largest(values: list[Ball]) -> Ball:

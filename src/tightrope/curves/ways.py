@@ -15,7 +15,7 @@ from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.bound import Bound
 
-CLOSE, FAIR, ROUGH = 1e-9, 1e-6, 1e-4  # relatively: what is wider than is sought, another way is tried for, too
+CLOSE, FAIR, TABLED, ROUGH = 1e-9, 1e-6, 1e-5, 1e-4  # relatively: for what is wider than is sought, others are tried
 _NARROW = 1e-10
 _MORE = 3
 _LAST = "grid"  # it answers nearly always, the better the more work it is allowed

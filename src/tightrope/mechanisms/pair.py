@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -9,12 +10,16 @@ from functools import partial
 from tightrope.curves.loss import Loss
 from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.pair import Call, Pair
+from tightrope.curves.sampled.ruled import ruled_cumulant
+from tightrope.errors import NotCertified
 from tightrope.mechanisms.base import Leaf
 from tightrope.numerics.balls import INFINITY, Ball, ball
 from tightrope.numerics.exact import Number, exact, positive
 from tightrope.numerics.normal import unequal_call, unequal_tail
 from tightrope.numerics.real import UNBOUNDED, Real, real
 from tightrope.numerics.sums.unequal import summable, unequal_sum_call
+from tightrope.numerics.transforms.quadratic_loss import QuadraticLoss
+from tightrope.numerics.transforms.sampled_unequal import SampledUnequalTransform
 from tightrope.numerics.transforms.transform import Transform
 from tightrope.numerics.transforms.unequal import UnequalTransform
 from tightrope.theorems import Source, theorem
@@ -67,6 +72,28 @@ class UnequalPair(Pair):
     def transform(self) -> Transform:
         """(s2/s1)^s·s2·v^{−1/2}·e^{s(s+1)(m1−m2)²/2v}."""
         return UnequalTransform(self.m1, self.s1, self.m2, self.s2)
+
+    def sampled_transform(self, rate: Fraction, adding: bool) -> Transform | None:
+        """E_Q[w^s], w = 1 − q + q·e^L, L a quadratic of a normal variable."""
+        if not 0 < rate < 1:
+            return None
+        return SampledUnequalTransform(QuadraticLoss(self.m1, self.s1, self.m2, self.s2, rate), adding)
+
+    def sampled_cumulant(self, rate: Fraction, power: Fraction) -> Ball | None:
+        """ln E_Q[w^power], by the rule of the transform."""
+        if rate == 1:
+            return self.cumulant(power - 1)
+        return ruled_cumulant(lambda: self.sampled_transform(rate, adding=False), power - 1)
+
+    def approximate_sampled_cumulants(self, rate: Fraction, powers: Sequence[float]) -> list[float]:
+        """The same in floats."""
+        try:
+            transform = self.sampled_transform(rate, adding=False)
+        except NotCertified:
+            transform = None
+        if transform is None:
+            return super().approximate_sampled_cumulants(rate, powers)
+        return [float(k) for k in transform.log_floats([power - 1 for power in powers])]
 
     def tail(self, x: Ball) -> Ball:
         """P[L > x]."""

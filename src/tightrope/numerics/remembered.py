@@ -9,7 +9,7 @@ from flint import ctx
 from tightrope.numerics.balls import Ball
 from tightrope.numerics.real import Real
 
-__all__ = ["remembered"]
+__all__ = ["kept", "remembered"]
 
 _KEPT = 4
 
@@ -18,7 +18,7 @@ def remembered(compute: Callable[[], Ball]) -> Real:
     """The number that ``compute`` gives at the present precision, found once for each precision."""
     found: dict[int, Ball] = {}
 
-    def kept() -> Ball:
+    def known() -> Ball:
         bits = int(ctx.prec)
         value = found.get(bits)
         if value is None:
@@ -28,4 +28,9 @@ def remembered(compute: Callable[[], Ball]) -> Real:
             found[bits] = value
         return value
 
-    return Real(None, kept)
+    return Real(None, known)
+
+
+def kept(number: Real) -> Real:
+    """The same number, found once for each precision."""
+    return number if number.rational is not None else remembered(number.ball)

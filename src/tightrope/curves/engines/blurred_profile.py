@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 
@@ -23,6 +23,7 @@ from tightrope.numerics.contour.blurred import BlurPlan, BlurredSum
 from tightrope.numerics.exact import near
 
 _RELATIVE, _FEW, _FOR_MANY = 5e-10, 8, 1e-8  # of δ; and of each of more points than so many
+_FAIR, _AIMED = 1e-6, 0.05  # ends of ε further apart are no more than rough; and of that for δ
 _SECANTS = 6
 _CLOSE, _NEARLY = 1e-9, 1e-7  # ends this close are sought, where they nearly are
 _MANY, _LITTLE = 20.0, 2e5  # records that are sampled, or few units of work for it
@@ -34,11 +35,16 @@ class BlurredProfile(Profile):
 
     sums: tuple[BlurredSum, ...]
     sampled: float = 0.0  # records on average
+    relative: float = _RELATIVE  # how near to each other the ends of δ are to be
     may_be_wide = True
+
+    def aiming(self, width: float) -> BlurredProfile:
+        """Where ends may be far apart, far fewer nodes will do."""
+        return self if width <= _FAIR else replace(self, relative=_AIMED * width)
 
     def find(self, epsilon: Fraction) -> Witness:
         """The plan of the worse direction; for the other one the t of its Chernoff bound, or a plan too."""
-        return self._found(epsilon, _RELATIVE)
+        return self._found(epsilon, self.relative)
 
     def _found(self, epsilon: Fraction, relative: float) -> Witness:
         x = near(epsilon)
@@ -46,7 +52,7 @@ class BlurredProfile(Profile):
         worse = max(range(len(self.sums)), key=lambda i: estimates[i])
         return self._witness(x, worse, estimates[worse], solving=False, relative=relative)
 
-    def _witness(self, x: float, worse: int, level: float, solving: bool, relative: float = _RELATIVE) -> Witness:
+    def _witness(self, x: float, worse: int, level: float, solving: bool, relative: float) -> Witness:
         witness: Witness = {"direction": worse, **_written(self.sums[worse].plan(x, relative, solving))}
         for i, total in enumerate(self.sums):
             if i != worse:
@@ -78,7 +84,9 @@ class BlurredProfile(Profile):
         if not x > 0:
             return self._at_zero(delta)
         before = effort.left()
-        bound, witness = self._solved(delta, goal, worse, x, _RELATIVE)
+        bound, witness = self._solved(delta, goal, worse, x, self.relative)
+        if self.relative > _RELATIVE:
+            return bound, witness
         width, spent = 1 - bound.lower / bound.upper, before - effort.left() if math.isfinite(before) else 0.0
         again = spent * math.sqrt(width / _CLOSE)
         if not (_CLOSE < width < _NEARLY and effort.affords(2 * again) and (again < _LITTLE or self.sampled >= _MANY)):
@@ -113,7 +121,7 @@ class BlurredProfile(Profile):
 
     def _shared(self, points: Sequence[Fraction]) -> Callable[[Fraction], Witness]:
         """How to find a witness for some of so many points: many are asked for less, in far fewer nodes each."""
-        return partial(self._found, relative=_RELATIVE if len(set(points)) <= _FEW else _FOR_MANY)
+        return partial(self._found, relative=max(self.relative, _FOR_MANY if len(set(points)) > _FEW else 0.0))
 
     def at_hand(self, witness: Witness) -> bool:
         """Whether all of its nodes are kept."""

@@ -50,10 +50,11 @@ def _listed(unit: Fraction, end: int, least: Ball, profile: Callable[[Fraction],
 
 def _dual(unit: Fraction, reverse: Sequence[tuple[int, Ball]]) -> list[tuple[int, Ball]]:
     """δ(−ε) = 1 − e^{−ε} + e^{−ε}·δ'(ε), δ' the profile of the reverse."""
-    return [(-step, _at_minus(ball(unit * step), height)) for step, height in reversed(reverse)]
+    return [(-step, at_minus(ball(unit * step), height)) for step, height in reversed(reverse)]
 
 
-def _at_minus(x: Ball, height: Ball) -> Ball:
+def at_minus(x: Ball, height: Ball) -> Ball:
+    """δ(−x) of a pair from δ(x) of its reverse."""
     return -(-x).expm1() + (-x).exp() * height
 
 

@@ -11,11 +11,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from tightrope.curves.finite_pair import FinitePair
-from tightrope.curves.loss import Loss, merged
+from tightrope.curves.loss import Loss, Parts, merged
 from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.pair import Pair
 from tightrope.numerics.balls import INFINITY, Ball, ball
 from tightrope.numerics.real import UNBOUNDED, ZERO, Real
+from tightrope.numerics.remembered import kept, remembered
+from tightrope.numerics.sums.composed_law import composed_law
 from tightrope.numerics.sums.finite import scattered
 from tightrope.numerics.transforms.transform import Transform
 
@@ -172,11 +174,19 @@ class PoissonAdd(SampledPair):
 
 
 def single(loss: Loss) -> tuple[Pair, Pair] | None:
-    """The pair and its reverse when the loss is one pair, taken once."""
-    directions = [merged(parts) for parts in loss.directions]
-    if any(len(parts) != 1 or parts[0][1] != 1 for parts in directions):
-        return None
-    return directions[0][0][0], directions[-1][0][0]
+    """The pair and its reverse when the loss is one pair, taken once, or a product of finite ones that is not too
+    long."""
+    found = [_alone(merged(parts)) for parts in loss.directions]
+    forward, backward = found[0], found[-1]
+    return None if forward is None or backward is None else (forward, backward)
+
+
+def _alone(parts: Parts) -> Pair | None:
+    if len(parts) == 1 and parts[0][1] == 1:
+        return parts[0][0]
+    finite = [(pair, n) for pair, n in parts if isinstance(pair, FinitePair)]
+    law = composed_law([(pair.law, n) for pair, n in finite]) if finite and len(finite) == len(parts) else None
+    return None if law is None else FinitePair(("product", parts), law, all(pair.composes for pair, _ in finite))
 
 
 def poisson_loss(loss: Loss, rate: Fraction) -> Loss | None:
@@ -194,9 +204,9 @@ def _finite_poisson(forward: FinitePair, backward: FinitePair, rate: Fraction) -
     q = rate
     values, removed, added = [], [], []
     for v, m in zip(forward.law.values, forward.law.masses, strict=True):
-        under_q = Real(None, lambda v=v, m=m: m.ball() * (-v.ball()).exp())  # type: ignore[misc]  # bound now
-        values.append(log_mixture(v, q))
-        removed.append(m * q + under_q * (1 - q))
+        under_q = remembered(lambda v=v, m=m: m.ball() * (-v.ball()).exp())  # type: ignore[misc]  # bound now
+        values.append(kept(log_mixture(v, q)))
+        removed.append(kept(m * q + under_q * (1 - q)))
         added.append(under_q)
     missing = backward.law.infinite  # Q-mass where P has none: its loss is ln(1 − q), and −ln(1 − q) on the way back
     if missing.rational != 0:
@@ -204,7 +214,8 @@ def _finite_poisson(forward: FinitePair, backward: FinitePair, rate: Fraction) -
         removed.append(missing * (1 - q))
         added.append(missing)
     out = FinitePair(("poisson", forward, q), scattered(values, removed, forward.law.infinite * q), forward.composes)
-    back = FinitePair(("poisson add", backward, q), scattered([v * -1 for v in values], added), backward.composes)
+    negative = [kept(v * -1) for v in values]
+    back = FinitePair(("poisson add", backward, q), scattered(negative, added), backward.composes)
     return Loss(((out, 1),), ((back, 1),))
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from tightrope.numerics.grid.cells import UNIT, CellLaw, Cells, Floats
+from tightrope.numerics.balls import certain, precision
+from tightrope.numerics.grid.cells import UNIT, Atom, CellLaw, Cells, Floats
+from tightrope.numerics.real import ZERO, Real
 
-__all__ = ["TableCells"]
+__all__ = ["TableCells", "table_of"]
 
+_BITS = 160
 _TINY = 1e-290  # masses below the normal floats are off by less
 
 
@@ -26,6 +30,12 @@ class TableCells(CellLaw):
     q_errors: Floats
     below: tuple[float, float] = (0.0, 0.0)
     above: tuple[float, float] = (0.0, 0.0)
+    leak: Real = ZERO
+    scattered = True
+
+    def infinite(self) -> Real:
+        """The mass at +∞."""
+        return self.leak
 
     def cells(self, edges: Floats) -> Cells:
         """Each atom in the cell of its float; what is beyond the table may be in any cell there."""
@@ -46,3 +56,19 @@ class TableCells(CellLaw):
             high[last:] += over * (1 + 4 * UNIT)
             found += [low * (1 - 4 * UNIT), high * (1 + 4 * UNIT)]
         return Cells(found[0], found[1], found[2], found[3], self.loss_error)
+
+
+def table_of(atoms: Sequence[Atom], leak: Real) -> TableCells | None:
+    """The same atoms in floats; None if some are not known well enough, or beyond floats."""
+    with precision(_BITS):
+        balls = [(atom.loss.ball(), atom.mass.ball()) for atom in atoms]
+        rows = [(loss, mass, mass * (-loss).exp()) for loss, mass in balls]
+        if any(not certain(one, 60) for _, *masses in rows for one in masses):
+            return None
+        losses, p, q = (np.array([float(row[k].mid()) for row in rows]) for k in range(3))
+        off = max(float(loss.rad()) for loss, _ in balls)
+    if not (np.isfinite(losses).all() and np.isfinite(q).all() and min(p.min(), q.min()) > _TINY):
+        return None
+    # A float is off by half a unit in its last place, and the middle of a ball that is known to 60 bits by less.
+    errors = np.full(len(rows), 2 * UNIT)
+    return TableCells(losses, p, q, float(np.abs(losses).max()) * 2 * UNIT + 2 * off, errors, errors, leak=leak)

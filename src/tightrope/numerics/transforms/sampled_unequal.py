@@ -1,0 +1,263 @@
+"""The transform of a sampled loss between two normal laws of unequal variance: G(a) = E[w^a], w = 1 − q + q·e^{l(z)}.
+
+l is a quadratic and z standard normal (``quadratic_loss``). Removing a record: M(s) = G(s+1); adding one: M(s) = G(−s).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING
+
+from flint import ctx
+
+from tightrope.errors import NotCertified
+from tightrope.numerics.balls import INFINITY, Ball, ComplexBall, ball, between, precision
+from tightrope.numerics.ellipses import Integrand, nodes, panels
+from tightrope.numerics.exact import near
+from tightrope.numerics.transforms import memory as recall
+from tightrope.numerics.transforms.falling_nodes import FallingTransform
+from tightrope.numerics.transforms.quadratic_decay import best_path, log_path_decays, path_decay
+from tightrope.numerics.transforms.quadratic_loss import QuadraticLoss
+from tightrope.numerics.transforms.settled_nodes import Quadrature
+from tightrope.numerics.transforms.transform import log_phases, power_sums
+
+if TYPE_CHECKING:
+    from tightrope.numerics.transforms.transform import Complexes, Floats
+
+__all__ = ["SampledUnequalTransform"]
+
+_WHAT = "a sampled transform of unequal variances"
+_GUARD = 40
+_NATS = 42.0  # accuracy of doubles, and of their powers
+_MOST_NODES = 3000
+_FARTHEST = 1e3  # in Q's standard deviations
+_PLACES = 600
+_GENTLE = 0.5
+_NODE = 25.0  # microseconds of a node, with its share of an ellipse
+_SMALL = 0.6  # of what is left beside q·e^l
+_SOME = 24  # places between which decays are read off a line
+
+
+@dataclass(frozen=True)
+class _Powers(Integrand):
+    """φ(z)√2π·w^{A+iy'}, for all |y'| ≤ y at once."""
+
+    law: QuadraticLoss
+    power: Fraction
+    y: Fraction
+    branches = 2
+
+    def log_sizes(self, z: Complexes) -> Floats:
+        """About −Re z²/2 + A·ln|w| + y·|arg w|; ∞ near a cut."""
+        import numpy as np
+
+        bend, slope, height, q = self.law.floats
+        rise = (bend * z + slope) * z + height
+        rest = (1 - q) / q * np.exp(np.minimum(-rise.real, 600.0) - 1j * rise.imag)
+        w = 1 + q * np.expm1(np.minimum(rise.real, 600.0) + 1j * rise.imag)
+        far = np.abs(rest).max(axis=-1, keepdims=True) < _SMALL
+        log = np.where(far, rise + math.log(q) + np.log(1 + rest), np.log(w))
+        sizes = float(self.power) * log.real - (z * z).real / 2 + float(self.y) * np.abs(log.imag)
+        near = (np.abs(rise.imag) > 2.5) & (np.abs(rest) < 5) | (w.real < -0.5 * np.abs(w))
+        return np.where(near & ~far, math.inf, sizes)
+
+    def log_size(self, z: ComplexBall, branch: int) -> Ball | None:
+        """Proved, from the middle of the ball and the derivative on it: −z + (A+iy)·w′/w.
+
+        First branch: a closed curve on which w misses (−∞, 0] does not wind around 0, so that w has no zero within.
+        Second: w = q·e^l·(1 + u) with |u| < 1 on the curve, so that w has as many zeros as e^l (Rouché): none.
+        """
+        bend, slope, height, q = self.law.coefficients()
+        middle = ComplexBall(z.real.mid(), z.imag.mid())
+        if branch == 0:
+            w, at = self.law.ratio(z), self.law.ratio(middle)
+            if not (w.real > 0 or w.imag > 0 or w.imag < 0):
+                return None
+            log, share = at.log(), 1 - (1 - q) / w
+        else:
+            rise, there = ((bend * x + slope) * x + height for x in (z, middle))
+            u = (1 - q) / q * (-rise).exp()
+            if not u.abs_upper() < 1:
+                return None
+            log, share = there + q.log() + ((1 - q) / q * (-there).exp()).log1p(), 1 / (1 + u)
+        a, y, growth = ball(self.power), ball(self.y), (2 * bend * z + slope) * share
+        size = a * log.real - (middle * middle).real / 2 + y * abs(log.imag)
+        reach = (z - middle).abs_upper()
+        return size + reach * ((a * growth - z).abs_upper() + y * growth.abs_upper())
+
+
+class SampledUnequalTransform(FallingTransform):
+    """N(m₁, s₁²) sampled at rate 0 < q < 1 into N(m₂, s₂²), against that; or (``adding``) the reverse."""
+
+    tilt_cost, decay_cost = 30.0, 2e4
+
+    def __init__(self, law: QuadraticLoss, adding: bool) -> None:
+        if not 0 < law.rate < 1 or law.bend == 0:
+            raise AssertionError("the rate must lie between 0 and 1, and the variances differ")
+        if not (2.0**-20 < abs(law.floats[0]) < 1e6 and abs(law.floats[1]) < 1e6):
+            raise NotCertified(_WHAT, "the variances are too close or too far from each other")
+        self._law, self._adding = law, adding
+        self._other = near((law.m1 - law.m2) / law.s2), near(law.s1 / law.s2)  # the other law's mean and deviation
+
+    def _power(self, t: Fraction) -> Fraction:
+        return -t if self._adding else t + 1
+
+    def reverse_mass(self) -> Ball:
+        """1."""
+        return Ball(1)
+
+    def log_real(self, t: Fraction) -> Ball:
+        """ln G, by the rule of ``line``; ∞ where that is."""
+        power = self._power(t)
+        if power in (0, 1):
+            return Ball(0)
+        return self.line(t, Fraction(0), 0)[0] if self._law.finite(power) else INFINITY
+
+    def _window(self, power: float, nats: float) -> tuple[float, float]:
+        """Where φ·w^A counts."""
+        import numpy as np
+
+        bend, slope, _, _ = self._law.floats
+        heavy = 1 - 2 * max(power, 1.0) * bend if power > 0 else 1.0
+        if not heavy > 0:
+            raise NotCertified(_WHAT, f"the moment of order {power:.6g} is infinite, or nearly")
+        wide, middle = math.sqrt(2 * (nats + 5)), max(power, 0.0) * slope / heavy
+        reach = wide / math.sqrt(min(heavy, 1.0))
+        low, high = min(-wide, middle - reach), max(wide, middle + reach)
+        if not high - low < _FARTHEST:  # nor if it is not a number
+            raise NotCertified(_WHAT, "its losses are spread out too far")
+        z = np.linspace(low, high, _PLACES)
+        logs = power * self._law.loss_floats(z) - z * z / 2
+        counted = np.nonzero(logs > logs.max() - nats - 3)[0]
+        if not len(counted):
+            raise NotCertified(_WHAT, f"the order {power:.6g} is out of reach")
+        step = float(z[1] - z[0])
+        return float(z[counted[0]]) - step, float(z[counted[-1]]) + step
+
+    def log_floats(self, t: Floats | Sequence[float]) -> Floats:
+        """ln G in floats."""
+        import numpy as np
+
+        at = np.asarray(t, dtype=np.float64)
+        powers = -at if self._adding else at + 1
+        return np.array([self._log_float(float(power)) for power in powers])
+
+    def _log_float(self, power: float) -> float:
+        import numpy as np
+
+        try:
+            low, high = self._window(power, 40.0)
+        except NotCertified:
+            return math.inf
+        middle, wide = self._other
+        z = np.linspace(min(low, -9.0, middle - 9 * wide), max(high, 9.0, middle + 9 * wide), _PLACES)
+        loss, step = self._law.loss_floats(z), float(z[1] - z[0]) / math.sqrt(2 * math.pi)
+        logs = power * loss - z * z / 2
+        top = float(logs.max())
+        log = top + math.log(float(np.exp(logs - top).sum()) * step)
+        if abs(log) < _GENTLE and float(np.max(np.abs(loss) * max(1.0, abs(power)))) < 300:  # from E[w − 1] = 0
+            rise = np.expm1(power * loss) - power * np.expm1(loss)
+            return math.log1p(float((rise * np.exp(z * z / -2)).sum()) * step)
+        return log
+
+    def _rule(self, power: Fraction, y: Fraction, nats: float) -> tuple[Integrand, tuple[float, float], float]:
+        """What is to be integrated, where, and ln of the error that is aimed at."""
+        size = self._log_float(float(power)) + math.log(2 * math.pi) / 2
+        return _Powers(self._law, power, y), self._window(float(power), nats), size - nats
+
+    def _terms(self, power: Fraction, y: Fraction, nats: float) -> tuple[list[Ball], list[Ball], Ball, Ball]:
+        """Weights with w^A in them and ln w at all nodes, G(A), and a bound of the sum's errors for all |y'| ≤ y."""
+        law, chosen = self._law, panels(*self._rule(power, y, nats), _MOST_NODES)
+        a, scale = ball(power), 1 / (2 * Ball.pi()).sqrt()
+        bend, slope, height, q = law.coefficients()
+        weights: list[Ball] = []
+        losses: list[Ball] = []
+        for z, weight in chosen.places():
+            loss = (q * ((bend * z + slope) * z + height).expm1()).log1p()
+            losses.append(loss)
+            weights.append(scale * weight * (a * loss - z * z / 2).exp())
+        error = (scale * chosen.error + law.tails(power, *chosen.ends)).upper()
+        return weights, losses, sum(weights, between(-error, error)), error
+
+    def line(self, t: Fraction, eta: Fraction, count: int) -> tuple[Ball, list[ComplexBall]]:
+        """Gauss-Legendre panels, the same for all nodes."""
+        power = self._power(t)
+        if not self._law.finite(power):
+            raise NotCertified(_WHAT, "the moment is infinite")
+        nats = ctx.prec * math.log(2) + 2
+        with precision(ctx.prec + _GUARD):
+            weights, losses, value, error = self._terms(power, eta * count, nats)
+            turn, off = ball(-eta if self._adding else eta), between(-error, error)
+            sums = power_sums(weights, [loss * turn for loss in losses], count)
+            both = ComplexBall(off, off)
+            return value.log(), [ComplexBall(1)] + [(s + both) / value for s in sums[1:]]
+
+    def quadrature(self, t: Fraction, end: Fraction) -> Quadrature:
+        """φ at all |y| up to the end, for doubles."""
+        weights, losses, value, error = self._terms(self._power(t), end, _NATS)
+        shares = [weight / value.mid() for weight in weights]
+        error = (2 * (error + value.rad()) / value).upper()
+        return Quadrature(shares, [-loss for loss in losses] if self._adding else losses, error)
+
+    def quick_rule(self, t: Fraction) -> Callable[[Fraction], Quadrature] | None:
+        """That of ``line``, in doubles."""
+        return partial(self.quadrature, t)
+
+    def float_line(self, t: float, eta: float, count: int) -> tuple[float, Complexes]:
+        """The same in floats."""
+        import numpy as np
+
+        power = -t if self._adding else t + 1
+        chosen = panels(*self._rule(Fraction(power), Fraction(eta * count), 36.0), _MOST_NODES)
+        with precision(64):
+            found = [(float(z), float(weight)) for z, weight in chosen.places()]
+        z, weights = np.array(found).T
+        losses = self._law.loss_floats(z)
+        logs = power * losses - z * z / 2
+        shares = weights * np.exp(logs - logs.max())
+        shares /= shares.sum()
+        return self._log_float(power), log_phases(shares, -losses if self._adding else losses, eta, count)
+
+    def decay(self, t: Fraction, y: Fraction) -> Ball:
+        """The integral along a bent path."""
+        power = self._power(t)
+        if not self._law.finite(power):
+            return Ball(1)
+        path = best_path(self._law, float(power), float(y), self._window(float(power), _NATS))
+        window = partial(self._window, float(power))
+        return path_decay(self._law, power, y, path, window, recall.log_real(self, t))
+
+    def log_decay_floats(self, t: float, y: Floats) -> Floats:
+        """The same in floats, between a few y on a line."""
+        import numpy as np
+
+        power = -t if self._adding else t + 1
+        try:
+            window = self._window(power, _NATS)
+        except NotCertified:
+            return y * 0.0
+        some = y if len(y) <= _SOME else np.geomspace(float(y.min()), float(y.max()), _SOME)
+        found = log_path_decays(self._law, power, some, window, self._log_float(power))
+        result: Floats = found if len(y) <= _SOME else np.interp(np.log(y), np.log(some), found)
+        return result
+
+    def largest(self) -> Ball | None:
+        """Of a removal ln w at the vertex, if that is the top; of an addition −ln w there, if it is the bottom, and
+        else −ln(1 − q), which is not reached."""
+        law, q = self._law, ball(self._law.rate)
+        if self._adding == (law.bend < 0):
+            return -(-q).log1p() if self._adding else None
+        top = (q * (law.height() - ball(law.slope**2 / (4 * law.bend))).expm1()).log1p()
+        return -top if self._adding else top
+
+    def cost(self, t: float, eta: float, count: int, bits: int) -> float:
+        """Some elementary functions for each node, its ellipses, then ``power_sums``."""
+        power = -t if self._adding else t + 1
+        number = nodes(*self._rule(Fraction(power), Fraction(eta * count), bits * math.log(2) + 2))
+        if not number < _MOST_NODES:
+            raise NotCertified(_WHAT, "it needs too many nodes")
+        return 1e3 + number * (_NODE + 0.8 * math.sqrt(count) + 0.08 * count)
