@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import leaf_checks  # noqa: F401 - each check registers itself
+import group_checks  # noqa: F401 - each check registers itself
+import leaf_checks  # noqa: F401
 import notion_checks  # noqa: F401
 import pytest
 import sharing_checks  # noqa: F401

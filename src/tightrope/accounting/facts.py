@@ -21,6 +21,7 @@ from tightrope.curves.gaussian import GaussianDP
 from tightrope.curves.loss import Loss
 from tightrope.curves.pure import Pure
 from tightrope.curves.renyi import Renyi
+from tightrope.curves.sampled.grouped import loss_of_grouped_poisson_sample
 from tightrope.curves.sampled.poisson import single
 from tightrope.curves.sampled.tabled import loss_is_dominated_by_dots
 from tightrope.curves.truncated import TruncatedConcentrated
@@ -127,7 +128,14 @@ def _of_group(mechanism: Grouped) -> Facts:
         larger = facts(part.for_group(size))
         line = Step("noise_for_groups", str(mechanism), 1, str(part.for_group(size)))
         return {notion: Fact(f.curve, f.kind, (line, *f.steps)) for notion, f in larger.items()}
-    return _for_group(facts(part), size, str(mechanism), part.notion if isinstance(part, Stated) else None)
+    known = _for_group(facts(part), size, str(mechanism), part.notion if isinstance(part, Stated) else None)
+    if isinstance(part, Poisson) and part.relation == "replace" and part.max_batch is None:
+        base = fact(part.part, Loss)
+        law = None if base is None else loss_of_grouped_poisson_sample(base.curve, part.rate, size, size)
+        if base is not None and base.kind == "equal" and law is not None:
+            line = Step(loss_of_grouped_poisson_sample.id, str(mechanism), 1, law)
+            known[Loss] = Fact(law, "equal", (*base.steps, line))
+    return known
 
 
 def _for_group(known: Facts, size: int, name: str, stated: type | None = None) -> Facts:
