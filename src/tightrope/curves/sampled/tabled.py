@@ -17,7 +17,6 @@ from tightrope.curves.engines.gridded_pair import at_minus
 from tightrope.curves.engines.transformed import contour_sum
 from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss, Parts
-from tightrope.curves.sampled.poisson import single
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ball, precision, upper_float
@@ -95,8 +94,8 @@ def _reversed(law: FiniteLaw) -> FiniteLaw:
 
 
 def _points(c: Loss) -> _Points | None:
-    """None if the loss is one pair, or little is known of it."""
-    return None if single(c) is not None else _found(c.remove, c.add)
+    """None if little is known of it."""
+    return _found(c.remove, c.add)
 
 
 @lru_cache(maxsize=64)
