@@ -40,7 +40,7 @@ _ROOM = 1.1  # |φ| is to be a little below what is asked
 _MORE, _NEAR_BY = 1.5, 4.0  # times as many nodes, where those seen are not enough: where it fails so near to them
 _PLACES, _MENDED = 32, 6  # times that a plan may be mended
 _MOST_NODES = 4000
-_UNITS = 1.6  # of work for each microsecond of the transforms
+_UNITS, _NODE = 1.6, 6.0  # of work for each microsecond of the transforms; and such for their product at a node
 _LOW_WORK, _LOOKS = 5e3, 100  # to see how far nodes are not low; and the tilts that are worth as much as the rest
 _PLANS, _STEPS, _STEEPER, _STEEPENED = 10, 10, 4.0, 3  # the slope, where nothing is seen; and how often
 _BELOW = (25.0, 70.0, 150.0, 300.0)  # nats by which a call may be below Chernoff's bound
@@ -278,8 +278,8 @@ class SmoothedSum(LossSum):
             plan.check()
             t, eta = float(plan.t), float(plan.eta)
             work = sum(transform.cost(t, eta, plan.count, plan.bits) for transform, _ in self._parts)
-            for start, end in plan.islands:
-                work += sum(transform.at_cost(plan.t, plan.eta, range(start, end + 1)) for transform, _ in self._parts)
+            for nodes in (range(start, end + 1) for start, end in plan.islands):
+                work += sum(one.at_cost(plan.t, plan.eta, nodes) for one, _ in self._parts) + _NODE * len(nodes)
             for number in range(1, len(plan.islands) + 2):
                 if not effort.affords(_UNITS * work):
                     raise NotCertified(_WHAT, "the work allowed to one question is spent")
