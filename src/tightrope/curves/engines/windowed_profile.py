@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -34,6 +34,7 @@ from tightrope.numerics.windowed.plan import WindowPlan
 from tightrope.numerics.windowed.total import WindowedSum
 
 _STEPS = tuple(10.0**k for k in range(-13, -3))
+_LONG, _PARTS = 3e-10, (0.15, 0.25, 0.4, 0.65)  # a step that is worth a closer look, and that
 _FARTHER = tuple(1 + 4.0**k for k in range(-5, 15))
 _SINKING = 0.95  # a root that falls like this may be 0
 _ATTEMPTS = 5
@@ -186,9 +187,11 @@ class WindowedProfile(Profile):
 
     def _enclosed(self, x: float, delta: Fraction, witness: Witness) -> Bound | None:
         """Both ends near x, each proved where it is."""
-        upper = next((e for s in _STEPS if self.meets(Fraction(e := x * (1 + s)), delta, witness)), None)
-        lower = next((e for s in _STEPS if self.needs(Fraction(e := x * (1 - s)), delta, witness)), None)
-        return None if upper is None or lower is None else self._between(lower, upper, delta, witness)
+        above = _nearest(lambda s: self.meets(Fraction(x * (1 + s)), delta, witness))
+        below = _nearest(lambda s: self.needs(Fraction(x * (1 - s)), delta, witness))
+        if above is None or below is None:
+            return None
+        return self._between(x * (1 - below), x * (1 + above), delta, witness)
 
     def _between(self, lower: float, upper: float, delta: Fraction, witness: Witness) -> Bound:
         """Closer ends, where the other direction has them apart: beside atoms, adding a record may cost more."""
@@ -271,6 +274,14 @@ class WindowedProfile(Profile):
         if upper is None:
             raise NotCertified("the exact profile", f"no windowed contour proved an ε near {x:.6g}")
         return Bound(next((e for s in _FARTHER if self.needs(Fraction(e := x / s), delta, witness)), 0.0), upper)
+
+
+def _nearest(shown: Callable[[float], bool]) -> float | None:
+    """The first step at which something is shown; of a long one, whether a part of it will do."""
+    found = next((s for s in _STEPS if shown(s)), None)
+    if found is None or found < _LONG:
+        return found
+    return next((s for part in _PARTS if shown(s := part * found)), found)
 
 
 def windowed_profile(loss: Loss) -> WindowedProfile | None:

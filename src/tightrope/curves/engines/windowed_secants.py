@@ -13,6 +13,7 @@ __all__ = ["CLOSE", "CLOSE_CALL", "close", "polished", "seen"]
 _SECANTS, _HALVINGS = 4, 12
 CLOSE = 2e-3  # how far a close root may be off, relatively
 CLOSE_CALL, _FARTHEST = 0.3, 30.0  # nats that a root may be off to be close; and that a step may go
+_SHARE, _FLATLY = 0.1, 0.3  # of x that it may move; more, where the call changes by no more nats than that
 _WIDE = 1.0  # nats between the ends of a call that is known in a way
 _FLATTER, _STEEPER = 1e-4, 10.0  # how far a slope may be from what floats see
 
@@ -29,7 +30,7 @@ def polished(
     gap, last = (_log_call(steps, place, plan, adding) - goal for place in (at, before))
     seen = (gap - last) / math.log(before / at) if math.isfinite(gap - last) else slope
     slope = min(max(seen, _FLATTER * slope), _STEEPER * slope)
-    sides, most = {gap > 0: at, last > 0: before}, min(0.1, _FARTHEST / slope)
+    sides, most = {gap > 0: at, last > 0: before}, min(max(_SHARE, _FLATLY / slope), _FARTHEST / slope)
     secants, halvings = _SECANTS, _HALVINGS
     while secants and halvings and abs(gap) >= 1e-14:
         fall = (gap - last) / (at - before) if at != before else 0.0
