@@ -95,3 +95,28 @@ def test_little_noise_has_islands_that_are_worth_it():
     assert claim.upper / claim.lower < 1 + 1e-9
     assert spent < 4e5
     assert tr.check(claim.to_json())
+
+
+def test_rare_discrete_noise_may_cost_nothing():
+    """δ(0) is 3.2e-4, less than δ: the Rényi answer was 0.0251, after all of the work."""
+    with effort.allowed(1e9):
+        claim = tr.epsilon(tr.parse("discrete_gaussian(sigma=1.91).poisson(1.24e-5) * 13400"), delta="0.000593")
+        spent = 1e9 - effort.left()
+    assert claim.upper == 0
+    assert claim.witness["way"] == "smoothed"
+    assert spent < 2e5
+    assert tr.check(claim.to_json())
+    at_zero = tr.delta(tr.parse("discrete_gaussian(sigma=1.91).poisson(1.24e-5) * 13400"), epsilon=0)
+    assert at_zero.upper < 3.3e-4
+
+
+def test_replaced_records_beside_little_losses_have_moments_at_steep_tilts():
+    """Beyond the reach of floats they are ∞; no contour was tried where they raised, and all of the work was spent."""
+    parts = "discrete_gaussian(sigma=13.9).without_replacement(2170, 100000) * 32 + "
+    parts += "gaussian(sigma=1.62).poisson(1.85e-5, relation=replace) * 1020"
+    with effort.allowed(1e9):
+        claim = tr.epsilon(tr.parse(parts), delta="0.00237")
+        spent = 1e9 - effort.left()
+    assert spent < 1.2e6
+    assert claim.computed.upper / claim.computed.lower < 1 + 1e-6
+    assert claim.lower > 0.00267

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,7 +14,7 @@ from tightrope.curves.engines.lesser_direction import bounded_by, chernoff_bound
 from tightrope.curves.engines.transformed import total_variation, transforms
 from tightrope.curves.engines.windowed_direction import WindowedDirection
 from tightrope.curves.engines.windowed_laws import window_law
-from tightrope.curves.engines.windowed_secants import CLOSE, CLOSE_CALL, close, polished, seen
+from tightrope.curves.engines.windowed_secants import CLOSE, CLOSE_CALL, close, nearest, polished, seen
 from tightrope.curves.engines.windowed_stretches import WindowedStretches
 from tightrope.curves.engines.windowed_witness import read_plan, written_plan
 from tightrope.curves.engines.windowed_zero import FLAT, FarFromZero, mirrored, root_near_zero
@@ -33,12 +33,9 @@ from tightrope.numerics.real import ZERO, Real, largest
 from tightrope.numerics.windowed.plan import WindowPlan
 from tightrope.numerics.windowed.total import WindowedSum
 
-_STEPS = tuple(10.0**k for k in range(-13, -3))
-_LONG, _PARTS = 3e-10, (0.15, 0.25, 0.4, 0.65)  # a step that is worth a closer look, and that
 _FARTHER = tuple(1 + 4.0**k for k in range(-5, 15))
 _SINKING = 0.95  # a root that falls like this may be 0
-_ATTEMPTS = 5
-_DEAR_ALONE = 1e5  # microseconds of a proof that is in vain if the other direction has none
+_ATTEMPTS, _DEAR_ALONE = 5, 1e5  # microseconds of a proof that is in vain if the other direction has none
 _DEAR, _ROUGHLY = 3e5, math.log(1e-2)  # microseconds of a proof that is worth a rough one; and how rough
 _FEW = 5  # points that are asked alone
 _APART, _NARROW = 1e-9, 3e-7  # of ε: closer ends need no halving; and no other direction
@@ -187,8 +184,8 @@ class WindowedProfile(Profile):
 
     def _enclosed(self, x: float, delta: Fraction, witness: Witness) -> Bound | None:
         """Both ends near x, each proved where it is."""
-        above = _nearest(lambda s: self.meets(Fraction(x * (1 + s)), delta, witness))
-        below = _nearest(lambda s: self.needs(Fraction(x * (1 - s)), delta, witness))
+        above = nearest(lambda s: self.meets(Fraction(x * (1 + s)), delta, witness))
+        below = nearest(lambda s: self.needs(Fraction(x * (1 - s)), delta, witness))
         if above is None or below is None:
             return None
         return self._between(x * (1 - below), x * (1 + above), delta, witness)
@@ -274,14 +271,6 @@ class WindowedProfile(Profile):
         if upper is None:
             raise NotCertified("the exact profile", f"no windowed contour proved an ε near {x:.6g}")
         return Bound(next((e for s in _FARTHER if self.needs(Fraction(e := x / s), delta, witness)), 0.0), upper)
-
-
-def _nearest(shown: Callable[[float], bool]) -> float | None:
-    """The first step at which something is shown; of a long one, whether a part of it will do."""
-    found = next((s for s in _STEPS if shown(s)), None)
-    if found is None or found < _LONG:
-        return found
-    return next((s for part in _PARTS if shown(s := part * found)), found)
 
 
 def windowed_profile(loss: Loss) -> WindowedProfile | None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.windowed.plan import WindowPlan
 from tightrope.numerics.windowed.total import WindowedSum
 
-__all__ = ["CLOSE", "CLOSE_CALL", "close", "polished", "seen"]
+__all__ = ["CLOSE", "CLOSE_CALL", "close", "nearest", "polished", "seen"]
+
+_STEPS = tuple(10.0**k for k in range(-13, -3))
+_LONG, _PARTS = 3e-10, (0.15, 0.25, 0.4, 0.65)  # a step that is worth a closer look, and that
 
 _SECANTS, _HALVINGS = 4, 12
 CLOSE = 2e-3  # how far a close root may be off, relatively
@@ -61,6 +65,14 @@ def seen(steps: WindowedSum, x: float, goal: float, plan: WindowPlan, nats: floa
         value = steps.call(Ball(x), plan, adding)
         ends = (value.lower(), value.upper())
         return bool(ends[0] > 0) and all(abs(float(end.log()) - goal) < nats for end in ends)
+
+
+def nearest(shown: Callable[[float], bool]) -> float | None:
+    """The first step at which something is shown; of a long one, whether a part of it will do."""
+    found = next((s for s in _STEPS if shown(s)), None)
+    if found is None or found < _LONG:
+        return found
+    return next((s for part in _PARTS if shown(s := part * found)), found)
 
 
 def _drowned(steps: WindowedSum, x: float, goal: float, plan: WindowPlan, adding: bool) -> float | None:
