@@ -57,9 +57,10 @@ def chosen_ways(c: Loss, summed: Callable[[], Profile]) -> Profile:
     sampled = [(pair, k) for pair, k in c.remove if _sampled_normal(pair)]
     scatter = [(pair, k) for pair, k in c.remove if scattered(pair)]
     # around atoms only windowed contours are quicker than these; few sampled steps hardly decay, however blurred
-    rest = (grid, deep, blurred) if _few_sampled(sampled) or _few_sampled(scatter) else (deep, blurred, grid)
+    rest = (grid, deep, blurred) if _few_sampled([*sampled, *scatter]) else (deep, blurred, grid)
     if sampled and scatter:  # the terms around other atoms would be dear
-        return Ways((*first, grid, deep, blurred, atoms, long))
+        replaced = all(isinstance(pair, PoissonReplace) for pair, _ in sampled)
+        return Ways((*first, *(rest if replaced else (grid, deep, blurred)), atoms, long))
     if sampled:
         return Ways((*first, atoms, *rest, long))
     return Ways((*first, deep, blurred, atoms, grid, long) if _alone(c) else (*first, *rest, atoms, long))
