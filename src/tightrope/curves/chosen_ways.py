@@ -63,7 +63,12 @@ def chosen_ways(c: Loss, summed: Callable[[], Profile]) -> Profile:
         return Ways((*first, *(rest if replaced else (grid, deep, blurred)), atoms, long))
     if sampled:
         return Ways((*first, atoms, *rest, long))
-    return Ways((*first, deep, blurred, atoms, grid, long) if _alone(c) else (*first, *rest, atoms, long))
+    others = [(pair, k) for pair, k in c.remove if not isinstance(pair, FinitePair)]
+    # beside few sampled losses that are bounded a grid lists all atoms, in less time
+    listed = _few_sampled(others) and not any(pair.largest().infinite for pair, _ in others)
+    if _alone(c) and not listed:
+        return Ways((*first, deep, blurred, atoms, grid, long))
+    return Ways((*first, *rest, atoms, long))
 
 
 def _sampled_normal(pair: Pair) -> bool:
