@@ -9,9 +9,10 @@ from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.windowed.plan import WindowPlan
 from tightrope.numerics.windowed.total import WindowedSum
 
-__all__ = ["CLOSE", "CLOSE_CALL", "close", "nearest", "polished", "seen"]
+__all__ = ["APART", "CLOSE", "CLOSE_CALL", "close", "halved", "nearest", "polished", "seen", "sharp_at"]
 
 _STEPS = tuple(10.0**k for k in range(-13, -3))
+APART = 1e-9  # of ε: closer ends need no halving
 _LONG, _PARTS = 3e-10, (0.15, 0.25, 0.4, 0.65)  # a step that is worth a closer look, and that
 
 _SECANTS, _HALVINGS = 4, 12
@@ -73,6 +74,28 @@ def nearest(shown: Callable[[float], bool]) -> float | None:
     if found is None or found < _LONG:
         return found
     return next((s for part in _PARTS if shown(s := part * found)), found)
+
+
+def sharp_at(steps: WindowedSum, x: float, plan: WindowPlan, relative: float, adding: bool) -> bool:
+    """Whether a plan tells the call at x that well."""
+    with precision(plan.bits + 64):
+        value = steps.call(Ball(x), plan, adding)
+        return bool(value.mid() > 0) and float(value.rad() / value.mid()) < relative
+
+
+def halved(
+    lower: float, upper: float, meets: Callable[[float], bool], needs: Callable[[float], bool]
+) -> tuple[float, float]:
+    """Closer ends, where the other direction has them apart: beside atoms, adding a record may cost more."""
+    while upper - lower > APART * upper:
+        middle = (lower + upper) / 2
+        if meets(middle):
+            upper = middle
+        elif needs(middle):
+            lower = middle
+        else:
+            break
+    return lower, upper
 
 
 def _drowned(steps: WindowedSum, x: float, goal: float, plan: WindowPlan, adding: bool) -> float | None:

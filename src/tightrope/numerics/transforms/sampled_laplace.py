@@ -41,6 +41,8 @@ _CRUDE = 1e-6  # a remainder of more is no use
 class SampledLaplaceTransform(Transform):
     """The Laplace pair with ε₀ > 0 sampled at rate 0 < q < 1, against the plain law, or (``adding``) the reverse."""
 
+    fine = False
+
     def __init__(self, epsilon0: Fraction, rate: Fraction, adding: bool) -> None:
         if not 0 < rate < 1 or epsilon0 <= 0:
             raise AssertionError("the rate must lie between 0 and 1, ε₀ above 0")
