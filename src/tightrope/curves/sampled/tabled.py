@@ -33,6 +33,7 @@ from tightrope.theorems import Source, theorem
 _DENSE, _GROWTH = 450, Fraction(21, 20)  # points of equal distance on either side of 0; then ever further apart
 _WIDE, _TILTED = 6.0, 2.0  # deviations that they cover, and variances, as sampling looks at tilted laws
 _NOTHING = -600.0  # ln of a δ that needs no points beyond it
+_FARTHEST = 600  # an ε beyond which all is lost
 _BITS = 160
 _WORK = 4e5
 _LEAST, _MOST = 1e-9, 40.0  # deviations of a loss for which this is worth while
@@ -47,9 +48,7 @@ class _Points:
     leak: Real
 
 
-@theorem(
-    of=Loss, gives=Loss, kind="upper", role="conversion", source=Source("doroshenko2022connect", "Sec. 4")
-)
+@theorem(of=Loss, gives=Loss, kind="upper", role="sampling", source=Source("doroshenko2022connect", "Sec. 4"))
 def loss_is_dominated_by_dots(c: Loss) -> Loss | None:
     """Chords between points of a profile lie above it, since it is convex in e^ε, and are the profile of a finite pair:
     that pair dominates, and whatever sampling makes of it."""
@@ -62,9 +61,7 @@ def loss_is_dominated_by_dots(c: Loss) -> Loss | None:
     return Loss(((forward, 1),), ((backward, 1),))
 
 
-@theorem(
-    of=Loss, gives=Loss, kind="lower", role="conversion", source=Source("tightrope", "tables from below")
-)
+@theorem(of=Loss, gives=Loss, kind="lower", role="sampling", source=Source("tightrope", "tables from below"))
 def loss_dominates_lines(c: Loss) -> Loss | None:
     """The largest of finitely many lines below a profile is the profile of a finite pair, which is a function of the
     outputs of the first by Blackwell's theorem; so it costs no more, nor does what sampling makes of it."""
@@ -139,6 +136,8 @@ def _heights(parts: Parts, whole: ContourSum, unit: Fraction) -> list[tuple[int,
         step = steps[-1] + 1 if steps[-1] < _DENSE else math.ceil(steps[-1] * _GROWTH)
         steps.append(step if end is None else min(step, end))
         if step >= _DENSE and whole.chernoff(float(unit * step), _NOTHING)[0] < _NOTHING:
+            break
+        if unit * step > _FARTHEST:
             break
     inner = steps[:-1] if steps[-1] == end else steps
     found = loss_has_profile(Loss(parts)).deltas([unit * step for step in inner])
