@@ -6,16 +6,18 @@ import json
 import pytest
 
 import tightrope as tr
-from attacks.certificates import changed, confirmed, understated, with_witness
+from attacks.certificates import Found, changed, confirmed, plain, understated, with_witness
 
 MIXED = tr.DiscreteGaussian(3).poisson("0.1") + tr.DiscreteGaussian(4).poisson("0.05")
-CLAIMS = {
-    "one direction": tr.epsilon(tr.Gaussian(1).without_replacement(10, 1000) * 10, delta="1e-6"),
-    "δ": tr.delta(tr.Gaussian(2).without_replacement(20, 100) * 3, epsilon="0.5"),
-    "two directions": tr.delta(MIXED, epsilon="0.05"),
-    "mixed": tr.epsilon(MIXED, delta="1e-4"),
-}
-DATA = {name: json.loads(claim.to_json()) for name, claim in CLAIMS.items()}
+CLAIMS = Found(
+    {
+        "one direction": lambda: tr.epsilon(tr.Gaussian(1).without_replacement(10, 1000) * 10, delta="1e-6"),
+        "δ": lambda: tr.delta(tr.Gaussian(2).without_replacement(20, 100) * 3, epsilon="0.5"),
+        "two directions": lambda: tr.delta(MIXED, epsilon="0.05"),
+        "mixed": lambda: tr.epsilon(MIXED, delta="1e-4"),
+    }
+)
+DATA = plain(CLAIMS)
 
 
 def below(name):
