@@ -2,9 +2,34 @@
 
 import copy
 import json
+from collections.abc import Mapping
 
 import tightrope as tr
 from laws.registered import COMBINED, FIRST, answers
+
+
+class Found(Mapping):
+    """Answers by name, each sought when it is first looked at: every process collects all tests, and runs few."""
+
+    def __init__(self, questions):
+        self._questions, self._found = questions, {}
+
+    def __getitem__(self, name):
+        if name not in self._found:
+            self._found[name] = self._questions[name]()
+        return self._found[name]
+
+    def __iter__(self):
+        return iter(self._questions)
+
+    def __len__(self):
+        return len(self._questions)
+
+
+def plain(claims):
+    """The certificates of these claims as plain data."""
+    return Found({name: lambda name=name: json.loads(claims[name].to_json()) for name in claims})
+
 
 MECHANISMS = [
     *FIRST,

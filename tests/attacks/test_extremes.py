@@ -30,6 +30,7 @@ def test_a_thousand_million_runs(m):
     assert found.upper >= tr.delta(m, epsilon=1).lower
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("m", FIRST, ids=str)
 def test_a_thousand_million_runs_in_the_other_notions(m):
     for question in (lambda x: tr.renyi(x, 2), tr.pure, tr.zcdp, tr.gdp):
@@ -50,12 +51,14 @@ def test_extreme_deltas(m, delta):
         assert claim.lower <= tr.epsilon(m, delta=0.5).upper
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("epsilon", ["1e-300", "1e-20", 700, 1e5, 1e300, 10**400])
 @pytest.mark.parametrize("m", FIRST, ids=str)
 def test_extreme_epsilons(m, epsilon):
     answered(lambda: tr.delta(m, epsilon=epsilon))
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("m", COMBINED, ids=str)
 def test_combined_mechanisms_at_the_extremes(m):
     for delta in ("1e-300", LAST):
@@ -169,6 +172,7 @@ def test_at_the_largest_loss_delta_is_exactly_the_leak(mechanism, epsilon, leak)
     assert tr.delta(mechanism, epsilon=str(float(epsilon) - 1e-6)).lower > leak
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(
     "claim",
     [

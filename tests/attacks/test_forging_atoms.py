@@ -6,6 +6,7 @@ from fractions import Fraction
 import pytest
 
 import tightrope as tr
+from attacks.certificates import Found
 from tightrope.accounting.facts import fact
 from tightrope.curves.engines.atoms_profile import atoms_profile
 from tightrope.curves.loss import Loss
@@ -20,15 +21,19 @@ def solved(mechanism, delta):
     return profile, delta, bound, witness
 
 
-PROVED = {
-    "above the atoms": solved(
-        tr.Gaussian("3.41").poisson("0.0000143") * 2000 + tr.RandomizedResponse(epsilon="0.4") * 4, "1e-22"
-    ),
-    "between them": solved(tr.Gaussian(1).poisson("0.002") * 9 + tr.RandomizedResponse(epsilon="0.5") * 9, "1e-5"),
-    "one direction": solved(
-        tr.Gaussian(2).without_replacement(1, 100) * 5 + tr.RandomizedResponse(epsilon="0.4") * 3, "1e-4"
-    ),
-}
+PROVED = Found(
+    {
+        "above the atoms": lambda: solved(
+            tr.Gaussian("3.41").poisson("0.0000143") * 2000 + tr.RandomizedResponse(epsilon="0.4") * 4, "1e-22"
+        ),
+        "between them": lambda: solved(
+            tr.Gaussian(1).poisson("0.002") * 9 + tr.RandomizedResponse(epsilon="0.5") * 9, "1e-5"
+        ),
+        "one direction": lambda: solved(
+            tr.Gaussian(2).without_replacement(1, 100) * 5 + tr.RandomizedResponse(epsilon="0.4") * 3, "1e-4"
+        ),
+    }
+)
 NUMBERS = ["0/1", "-1/1", "1/1", "1/1000000", "1000000/1", "nan", "inf", "-inf", None, [], {}, "abc"]
 
 

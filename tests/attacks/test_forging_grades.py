@@ -1,18 +1,19 @@
 """Certificates proved on graded grids of losses, forged: no plan proves a falsehood, and none asks for gigabytes."""
 
 import copy
-import json
 
 import pytest
 
 import tightrope as tr
-from attacks.certificates import changed, confirmed, understated, with_witness
+from attacks.certificates import Found, changed, confirmed, plain, understated, with_witness
 
-CLAIMS = {
-    "graded": tr.epsilon(tr.Gaussian(1).without_replacement(1, 2000) * 60, delta="1e-12"),
-    "climbing": tr.epsilon(tr.Laplace(1).poisson("0.0001", relation="replace") * 2000, delta="1e-10"),
-}
-DATA = {name: json.loads(claim.to_json()) for name, claim in CLAIMS.items()}
+CLAIMS = Found(
+    {
+        "graded": lambda: tr.epsilon(tr.Gaussian(1).without_replacement(1, 2000) * 60, delta="1e-12"),
+        "climbing": lambda: tr.epsilon(tr.Laplace(1).poisson("0.0001", relation="replace") * 2000, delta="1e-10"),
+    }
+)
+DATA = plain(CLAIMS)
 
 
 def below(name):
@@ -25,6 +26,7 @@ def with_grade(data, place, **fields):
     return new
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_these_are_graded():
     for name, data in DATA.items():
         assert data["witness"]["way"] == "grid", name
@@ -32,9 +34,6 @@ def test_these_are_graded():
         assert confirmed(data)
         assert not confirmed(below(name))
     assert any("streams" in grade for grade in DATA["climbing"]["witness"]["grades"])
-
-
-GRADES = DATA["graded"]["witness"]["grades"]
 
 
 @pytest.mark.parametrize(
@@ -46,12 +45,7 @@ GRADES = DATA["graded"]["witness"]["grades"]
         {"degree": -1},
         {"degree": "many"},
         {"grades": []},
-        {"grades": GRADES[:1]},
-        {"grades": GRADES[1:]},
-        {"grades": GRADES[::-1]},
-        {"grades": GRADES * 1000},
         {"grades": "ab"},
-        {"grades": [{}] * len(GRADES)},
         {"borders": []},
         {"borders": [[]]},
         {"borders": [["-1/1", "1/1"]]},
@@ -68,6 +62,12 @@ GRADES = DATA["graded"]["witness"]["grades"]
 )
 def test_no_graded_plan_proves_a_falsehood(change):
     assert not confirmed(with_witness(below("graded"), **change))
+
+
+def test_no_other_grades_prove_a_falsehood():
+    grades = DATA["graded"]["witness"]["grades"]
+    for number, others in enumerate((grades[:1], grades[1:], grades[::-1], grades * 1000, [{}] * len(grades))):
+        assert not confirmed(with_witness(below("graded"), grades=others)), number
 
 
 @pytest.mark.parametrize(

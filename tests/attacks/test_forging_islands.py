@@ -1,18 +1,18 @@
 """Certificates proved by smoothed contours, forged: no plan proves a falsehood, or takes much time."""
 
-import json
-
 import pytest
 
 import tightrope as tr
-from attacks.certificates import confirmed, understated, with_witness
+from attacks.certificates import Found, confirmed, plain, understated, with_witness
 
-CLAIMS = {
-    "two": tr.epsilon(tr.DiscreteGaussian("3.26").poisson("1.57e-4") * 12_000, delta="1e-20"),
-    "islands": tr.epsilon(tr.DiscreteGaussian(8).poisson("0.3", relation="replace") * 300, delta="1e-6"),
-    "shown": tr.delta(tr.DiscreteGaussian(2).poisson("0.01") * 3000, epsilon=1),
-}
-DATA = {name: json.loads(claim.to_json()) for name, claim in CLAIMS.items()}
+CLAIMS = Found(
+    {
+        "two": lambda: tr.epsilon(tr.DiscreteGaussian("3.26").poisson("1.57e-4") * 12_000, delta="1e-20"),
+        "islands": lambda: tr.epsilon(tr.DiscreteGaussian(8).poisson("0.3", relation="replace") * 300, delta="1e-6"),
+        "shown": lambda: tr.delta(tr.DiscreteGaussian(2).poisson("0.01") * 3000, epsilon=1),
+    }
+)
+DATA = plain(CLAIMS)
 TINY, HUGE = "1/1" + "0" * 60, "1" + "0" * 60 + "/1"
 CHANGES = [
     *({"t": value} for value in ("0/1", "-1/1", "1/64", "5000/1", TINY, HUGE, "1/0", None)),
@@ -43,6 +43,7 @@ def below(name):
     return understated(CLAIMS[name], 1e-5)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_these_are_smoothed():
     for name, data in DATA.items():
         assert data["witness"]["way"] == "smoothed", name

@@ -1,25 +1,30 @@
 """Certificates proved by windowed contours, forged: no plan proves a falsehood, or takes much time or memory."""
 
 import copy
-import json
 import tracemalloc
 
 import pytest
 
 import tightrope as tr
-from attacks.certificates import confirmed, understated
+from attacks.certificates import Found, confirmed, plain, understated
 
 pytestmark = pytest.mark.no_cover  # long, and shorter ones come by the same lines
 
-CLAIMS = {
-    "alone": tr.epsilon(tr.Gaussian("3.41").poisson("0.0000143") * 2000, delta="1e-22"),
-    "mixed": tr.epsilon(tr.Gaussian("6.89").poisson("0.00106") * 172 + tr.Laplace("10.2") * 2, delta="6.28e-26"),
-    "two kinds": tr.epsilon(
-        tr.Gaussian("8.37").poisson("2.38e-5") * 21 + tr.Gaussian("4.35").poisson("3.93e-5") * 21, delta="1.44e-32"
-    ),
-    "exchanged": tr.epsilon(tr.Gaussian("3.41").poisson("0.0000143", relation="replace") * 2000, delta="1e-22"),
-}
-DATA = {name: json.loads(claim.to_json()) for name, claim in CLAIMS.items()}
+CLAIMS = Found(
+    {
+        "alone": lambda: tr.epsilon(tr.Gaussian("3.41").poisson("0.0000143") * 2000, delta="1e-22"),
+        "mixed": lambda: tr.epsilon(
+            tr.Gaussian("6.89").poisson("0.00106") * 172 + tr.Laplace("10.2") * 2, delta="6.28e-26"
+        ),
+        "two kinds": lambda: tr.epsilon(
+            tr.Gaussian("8.37").poisson("2.38e-5") * 21 + tr.Gaussian("4.35").poisson("3.93e-5") * 21, delta="1.44e-32"
+        ),
+        "exchanged": lambda: tr.epsilon(
+            tr.Gaussian("3.41").poisson("0.0000143", relation="replace") * 2000, delta="1e-22"
+        ),
+    }
+)
+DATA = plain(CLAIMS)
 NUMBERS = ["0/1", "-1/1", "3/1", "1000000/1", "1" + "0" * 30 + "/1", None, "1/0", []]
 WHOLE = [0, -1, 1, 10**9, None]
 MOST_BYTES = 60_000_000  # as Python sees it

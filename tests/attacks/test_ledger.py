@@ -14,6 +14,7 @@ F = Fraction
 G10 = tr.Gaussian(sigma=10)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_one_hundred_gaussians_fill_one_half_exactly(ledger):
     ledger.create_budget("census", rho="1/2")
     assert ledger.fits("census", G10) == 100

@@ -97,6 +97,7 @@ def test_the_precision_attack_works_on_numpy_and_not_here():
             assert precise(m.release(np.full(MILLION, x))).sum() == 0
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @same_bits
 @pytest.mark.parametrize("m", [tr.Laplace(1, grid=1), tr.DiscreteLaplace(1), tr.Laplace(2, 2)], ids=str)
 def test_samples_never_contradict_epsilon(m):

@@ -121,6 +121,7 @@ def test_a_conflict_is_refused_where_it_happens_and_changes_nothing():
     assert len(accountant) == 6
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_memory_does_not_grow_with_the_number_of_steps():
     accountant = tr.Accountant()
     short = tr.Laplace(1)

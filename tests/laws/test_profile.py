@@ -14,6 +14,7 @@ from laws.trees import leaves
 SMALL = [*FIRST, *SAMPLED[:2], *EVERYTHING[-18:-12]]
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("m", EVERYTHING, ids=str)
 def test_every_answer_is_sane(m):
     for _, claim in answers(m):
@@ -23,6 +24,7 @@ def test_every_answer_is_sane(m):
             assert claim.upper - claim.lower <= 1e-9 * claim.upper + 1e-300, claim
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("m", QUICK, ids=str)
 def test_delta_falls_in_epsilon(m):
     found = [tr.delta(m, epsilon=e) for e in (0, "1e-9", 0.1, 1, 40)]
@@ -33,6 +35,7 @@ def test_delta_falls_in_epsilon(m):
         assert after.upper <= before.upper * (1 + 1e-9)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("m", QUICK, ids=str)
 def test_epsilon_falls_in_delta(m):
     found = [tr.epsilon(m, delta=d) for d in ("1e-40", 1e-4, 0.1)]
@@ -43,6 +46,7 @@ def test_epsilon_falls_in_delta(m):
     assert tr.epsilon(m, delta=0).upper >= found[0].lower
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("m", QUICK, ids=str)
 @pytest.mark.parametrize("delta", ["1e-9", "0.001"])
 def test_delta_of_epsilon_returns(m, delta):
@@ -72,6 +76,7 @@ def test_the_largest_loss_ends_the_profile(m):
         assert tr.delta(m, epsilon=Fraction(pure.lower) * Fraction(99, 100)).upper > 0
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("m", QUICK, ids=str)
 def test_renyi_grows_with_the_order_and_its_cumulant_is_convex(m):
     orders = [Fraction(x) for x in ("1.01", "1.5", "2", "3", "5", "9")]
@@ -96,6 +101,7 @@ def test_renyi_grows_with_the_order_and_its_cumulant_is_convex(m):
         assert tr.renyi(m, order=math.inf).bound == pure.bound
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("m", QUICK, ids=str)
 def test_notions_agree_with_the_divergence(m):
     """D_α ≤ ρα, D_α ≤ μ²α/2, and tCDP asks for no more than zCDP."""

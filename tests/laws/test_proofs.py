@@ -23,6 +23,7 @@ COMPARED = [
 ]
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("m", COMPARED, ids=str)
 def test_no_proof_beats_an_equal_one(m):
     for delta in (1e-6, 0.05):
@@ -94,6 +95,7 @@ def test_fast_floats_lie_near_the_balls(m):
             assert not true.is_finite()
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("m", QUICK, ids=str)
 def test_every_claim_is_a_certificate_that_holds(m):
     for name, claim in answers(m):
@@ -135,6 +137,7 @@ def test_certificates_of_random_leaves_hold(m):
         assert checked.claim.bound == claim.bound
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @settings(max_examples=100)
 @given(mechanisms(4))
 def test_the_text_of_random_trees_survives_json(m):

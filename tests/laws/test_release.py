@@ -130,6 +130,7 @@ def test_groups_run_as_their_part():
 # The grid.
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("leaf", [tr.Gaussian(3), tr.Laplace(3), tr.Staircase(1)], ids=str)
 def test_the_grid_travels_and_changes_no_claim(leaf):
     for step in (2**-10, 1, 2**40, 2**-40, "0.25", Fraction(1, 8)):

@@ -82,6 +82,7 @@ def test_answers_are_near_the_truth():
     assert tr.argmax([0, 10**6], mechanism=tr.NoisyMax(1)).value == 1
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("spent", BUDGETS, ids=str)
 def test_intervals_hold_the_exact_answer(spent):
     misses = 0
@@ -195,6 +196,7 @@ def neighbours(rng, relation):
     return data, other[order]
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
 @pytest.mark.parametrize("name", QUERIES)
 def test_neighbours_meet_the_same_laws_within_their_sensitivity(name, relation):

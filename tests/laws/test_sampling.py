@@ -16,6 +16,7 @@ def sampled(m, rate):
     return [m.poisson(f"{rate}/1000"), m.without_replacement(rate, 1000)]
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("m", BASES, ids=str)
 def test_sampling_never_raises_the_cost(m):
     for part in sampled(m, 300):

@@ -73,6 +73,7 @@ def test_how_close_an_answer_is_sought(m, sought):
     assert aim(m, fact(m, Loss).curve) == exact_route(m).width == sought
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("m", "delta"), [(MANY, "1.09e-9"), (DRAWN, "3.6e-12")])
 def test_ways_that_are_closer_than_a_grid_come_first(m, delta):
     claim = tr.epsilon(m, delta)
@@ -127,6 +128,7 @@ def test_a_proof_may_use_what_any_search_may_not():
         assert effort.left() == 1
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_many_points_of_atoms_are_known_well():
     """As many proofs as are needed are remembered; the points between them cost next to nothing."""
     m = tr.DiscreteLaplace("5.03").poisson("0.0415", relation="replace") * 3230

@@ -105,6 +105,7 @@ def plane_delta(mu, eps):
     return [quad(lambda x, s=s: npdf(x) * inner(x, s), sorted([-12, -4, -2, 0, 2, 4, 12, kinks[s]])) for s in (1, -1)]
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("mu", "eps"), [("1", "0.2"), ("1", "1"), ("2", "0.5")])
 def test_the_profile_on_the_plane(mu, eps):
     found = tr.delta(tr.Gaussian(1, mu).allocated(2), epsilon=eps)
@@ -114,6 +115,7 @@ def test_the_profile_on_the_plane(mu, eps):
     assert found.upper - found.lower < 1e-9 * worst
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_never_worse_than_one_run_nor_better_than_the_largest_answer():
     for steps in (2, 10, 1000):
         m = tr.Gaussian(1).allocated(steps)
@@ -185,6 +187,7 @@ def two_epochs(mu, steps, eps, top):
     return remove, add
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("sigma", "steps", "eps", "top"), [("2", 100, 0.2, 2.0), ("1", 30, 0.6, 25.0)])
 def test_several_epochs_are_exact(sigma, steps, eps, top):
     truth = max(two_epochs(1 / float(sigma), steps, eps, top))
@@ -194,6 +197,7 @@ def test_several_epochs_are_exact(sigma, steps, eps, top):
     assert found.upper - found.lower < 1e-9 * truth
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_epochs_are_subadditive_and_bounded_by_poisson_and_moments():
     """Neither end moves when epochs are written one by one; ε rises with them, and stays below that of moments."""
     m = tr.Gaussian(1).allocated(40)

@@ -52,6 +52,7 @@ def agrees(transform, truth, t, eta, count, marks, floor=-6):
             assert abs(exact) <= float(mp.exp(floor))
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(
     ("variance", "shift", "t", "eta"),
     [
@@ -90,6 +91,7 @@ def test_wide_noise_is_listed_where_its_curves_overlap_or_refused():
             DiscreteNormalTransform(variance, shift)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("adding", [False, True])
 @pytest.mark.parametrize(
     ("variance", "shift", "rate"), [(F(4), 1, F(1, 10)), (F(1, 9), 2, F(1, 3)), (F(30), 3, F(9, 10))]
@@ -139,6 +141,7 @@ def test_discrete_laplace(scale, shift):
         DiscreteLaplaceTransform(F(1, 10**6), 5)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(
     ("m1", "s1", "m2", "s2", "t"), [(1, F(11, 10), 0, 1, F(1, 2)), (0, 1, 2, F(3, 2), F(4)), (0, 2, 1, 1, F(1, 20))]
 )
@@ -161,6 +164,7 @@ def test_unequal_variances(m1, s1, m2, s2, t):
         assert not transform.log_real(F(100)).is_finite() or s1 < s2
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(
     ("scale", "rate", "t", "adding"),
     [(1, F(1, 10), F(3), False), (F(1, 2), F(1, 2), F(1, 4), True), (1, F(1, 100), F(150), False)],

@@ -81,6 +81,7 @@ SETTINGS = [  # σ, rate, steps, ε₀, copies, the ε asked about: above, betwe
 ]
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("sigma", "q", "steps", "e", "copies", "places"), SETTINGS)
 def test_sampled_steps_against_quadrature(sigma, q, steps, e, copies, places):
     m = tr.Gaussian(sigma).poisson(q) * steps + tr.RandomizedResponse(epsilon=e) * copies
@@ -92,6 +93,7 @@ def test_sampled_steps_against_quadrature(sigma, q, steps, e, copies, places):
         assert width(value) < 1e-6, x
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_epsilon_is_enclosed_by_quadrature():
     m = tr.Gaussian("1.88").poisson("0.0000154") * 2 + tr.RandomizedResponse(epsilon="0.223")
     delta = Fraction(1, 10**24)
@@ -182,6 +184,7 @@ def test_steps_by_a_contour():
     assert bound.upper < bound.lower * (1 + 1e-9)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_the_direction_that_floats_mistake():
     """Of many rare steps floats see noise where a record is added."""
     m = tr.Gaussian("3.41").poisson("0.0000143") * 23725 + tr.RandomizedResponse(epsilon="0.405") * 4
@@ -252,6 +255,7 @@ def test_floats_that_see_nothing():
         profile.find(Fraction(10**6))
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_the_two_directions_of_a_skewed_table():
     """The other direction of this table costs more than that of the steps saves."""
     table = tr.Table(["0.1", "0.9"], ["0.3", "0.7"])

@@ -52,6 +52,7 @@ def test_the_pair_of_equal_records_is_attained(base, law):
             assert abs(mpf(float(found.mid())) - sides.hockey(x)) < 1e-14
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("order", ["2", "2.5", "8"])
 def test_laplace_noise_costs_at_least_the_pair_of_equal_records(order):
     truth = d.laplaces(1).sampled("0.1")

@@ -108,6 +108,7 @@ def loss_of(mechanism):
     return fact(mechanism, Loss).curve
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_altered_windows_prove_only_what_is_true():
     rng, proved = np.random.default_rng(5), 0
     for sigma, rate in SAMPLED[:2]:
@@ -162,6 +163,7 @@ ATOMS = [
 ]
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("leaf", "atoms", "rate", "copies"), ATOMS)
 def test_sampled_atoms_also_at_the_atoms_themselves(leaf, atoms, rate, copies):
     run, rng = leaf.poisson(rate) * copies, np.random.default_rng(3)
@@ -231,6 +233,7 @@ def two_allocated(sigma, x):
     return max(found)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("sigma", [0.6, 1.5, 2.85, 4.8])
 def test_two_runs_of_which_a_record_takes_one(sigma):
     for x in (0, 0.05, 0.3):

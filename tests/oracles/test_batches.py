@@ -27,6 +27,7 @@ PRINTED = (
 )
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("sigma", "steps", "delta", "poisson", "shuffled"), PRINTED)
 def test_printed_numbers_of_both_samplers(sigma, steps, delta, poisson, shuffled):
     found = samplers(sigma, delta=delta, sample_rate=F(1, steps), epochs=1)
@@ -48,6 +49,7 @@ def event_epsilon(far, near, steps, delta):
     return best
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("sigma", "steps", "delta"), [("1", 100, "1e-5"), ("0.7", 1000, "1e-7")])
 def test_the_lower_end_is_an_event(sigma, steps, delta):
     mu = 2 / mpf(sigma)
@@ -72,6 +74,7 @@ def test_an_epoch_is_one_unsampled_step():
     assert tr.epsilon(tr.Laplace(1).shuffled_batches(9), delta=1e-6).upper <= 1
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_more_epochs_cost_more_at_least():
     batches = tr.Gaussian("0.8", 2).shuffled_batches(200)
     lowers = [tr.epsilon(batches * n, delta=1e-6).lower for n in (2, 20, 200)]

@@ -81,6 +81,7 @@ def highest_excess(numbers: list[mpf], whole: Path, piece: Piece, depth: Fractio
     return max(mp.log(abs(integrand(*numbers, piece, at))) for at in places) - float(log.upper())
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("mu", "q", "a", "copies", "y"), SETTINGS)
 def test_the_integrand_is_bounded_in_each_ellipse(mu, q, a, copies, y):
     whole, tried = path(mu, q, a, copies, y), 0
@@ -113,6 +114,7 @@ def test_no_term_of_the_bound_is_idle(power, y, ends, depth, spare):
     assert -spare < highest_excess(exact(*numbers), whole, piece, Fraction(depth)) < 1e-9
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("nodes", [None, 2])
 @pytest.mark.parametrize("nats", [0.5, 2.0, 12.0])
 def test_the_whole_path_is_below_its_bound(nats, nodes, monkeypatch):
@@ -137,6 +139,7 @@ def test_the_whole_path_is_below_its_bound(nats, nodes, monkeypatch):
         assert float(found.upper()) < truth * (1 + mpf(10) ** -4)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("mu", "q", "a", "copies", "y"), SETTINGS[:5])
 def test_each_piece_is_enclosed(mu, q, a, copies, y):
     whole = path(mu, q, a, copies, y)

@@ -165,6 +165,7 @@ def test_three_laplaces_by_convolution():
     assert d.encloses(tr.delta(tr.Laplace(1) * 3, "0.8"), found, 1e-11)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("copies", [1, 3])
 @pytest.mark.parametrize("x", ["0", "0.6", "2"])
 def test_gaussian_with_finite_parts_by_quadrature(copies, x):
@@ -198,6 +199,7 @@ def test_gaussians_merge_into_one():
     assert d.encloses(tr.delta(m, "0.8"), d.normals(mu, 1, 0, 1).hockey("0.8"))
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_advanced_composition_formulas():
     table = tr.compare(tr.Pure("0.1") * 50, "1e-6")
     log = mp.log(mpf(10) ** 6)
@@ -222,6 +224,7 @@ def test_basic_composition_counts_every_delta():
     assert "basic" not in [row.route for row in tr.compare(tr.Approx("0.1", "1e-7") * 11, "1e-6").rows]
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_formulas_are_never_below_the_optimum():
     rng = random.Random(3)
     for _ in range(5):
@@ -251,6 +254,7 @@ def exact_binomial_delta(epsilon: str, copies: int, x: str) -> mpf:
         return total
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(
     ("epsilon", "copies", "x"),
     [("0.001", 10**6, "4"), ("0.01", 10**6, "90"), ("0.5", 40, "6"), ("0.0001", 10**6, "0.3")],
@@ -262,6 +266,7 @@ def test_a_million_copies(epsilon, copies, x):
     assert d.tight(claim)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_a_million_leaky_copies():
     inner = exact_binomial_delta("0.001", 10**6, "3")
     kept = (1 - mpf(10) ** -9) ** (10**6)

@@ -41,6 +41,7 @@ def inverted(x: float, t: int, period: float) -> mp.mpf:
         return total * eta / (2 * mp.pi)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_epsilon_is_tight_and_right():
     claim = tr.epsilon(RUN, delta=DELTA)
     assert claim.tight
@@ -50,6 +51,7 @@ def test_epsilon_is_tight_and_right():
     assert value == pytest.approx(float(DELTA), rel=1e-9)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("epsilon", [0.02, 0.05])
 def test_delta_is_tight_and_right(epsilon):
     claim = tr.delta(RUN, epsilon=epsilon)

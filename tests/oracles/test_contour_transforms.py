@@ -18,6 +18,7 @@ from tightrope.numerics.transforms.sampled_laplace import SampledLaplaceTransfor
 F = Fraction
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("adding", [False, True])
 def test_sampled_nodes_against_quadrature(adding: bool) -> None:
     transform = SampledNormalTransform(real(F(10, 7)), F(1, 5), adding)
@@ -43,6 +44,7 @@ def test_sampled_nodes_against_quadrature(adding: bool) -> None:
     assert decays[0] > decays[1] > decays[2]
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_exchanged_sampled_normal() -> None:
     transform = ReplaceSampledNormalTransform(real(1), F(1, 10))
     value = proved([(transform, 10)], F(3, 2))

@@ -58,6 +58,7 @@ def best_coins(order, tau, x) -> mpf:
     return gain(low)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(
     ("order", "tau", "x"), [(10, "0.5", 1), (2, "0.5", 1), (32, "0.1", "0.2"), ("1.5", "0.3", "0.7"), (2, 1, 3)]
 )
@@ -260,6 +261,7 @@ def test_tcdp_from_a_renyi_curve_is_an_enclosed_supremum():
         assert claim.lower <= max(seen, truth.mean()) * (1 + mpf(10) ** -3)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(
     ("leaf", "truth", "order"), [(tr.Gaussian(1), d.normals(1, 1, 0, 1), 3), (tr.Laplace(1), d.laplaces(1), 3)]
 )

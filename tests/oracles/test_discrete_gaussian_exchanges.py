@@ -55,6 +55,7 @@ def losses(truth):
     return [(mp.log(p / q), p) for p, q in zip(truth.p, truth.q, strict=True) if p > mpf(10) ** -300]
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("glued", [True, False])
 @pytest.mark.parametrize(("variance", "shift", "rate"), CASES)
 def test_the_transform(variance, shift, rate, glued):
@@ -164,6 +165,7 @@ def test_losses_beyond_all_edges_do_not_blur_them():
     assert all(a <= b <= c for a, b, c in zip(found.p_low, truth, found.p_high, strict=True))
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("sigma", "rate"), [(2, F(1, 10)), (1, F(2, 5))])
 def test_poisson_under_replace(sigma, rate):
     m = tr.DiscreteGaussian(sigma).poisson(rate, relation="replace")
@@ -186,6 +188,7 @@ def _composed(truth, copies):
     return short.power(copies)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("size", "sigma"), [(1, 2), (4, 1)])
 def test_without_replacement(size, sigma):
     m = tr.DiscreteGaussian(sigma).without_replacement(size, 10)
@@ -204,6 +207,7 @@ def test_a_sample_of_everything_is_twice_as_far():
     assert pair == DiscreteNormalPair(F(9), 2)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_wide_noise_is_answered_on_a_grid():
     m = tr.DiscreteGaussian(1000).without_replacement(10, 100) * 5
     near = tr.Gaussian(1000).without_replacement(10, 100) * 5

@@ -162,6 +162,7 @@ def test_large_sigma_by_differences(sigma):
         assert (tail(v, -sigma) + tail(v, sigma + 1)).overlaps(mass(v, Fraction(0)))
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_call_at_sigma_1000():
     v, shift, x = Fraction(10**6), 3, Fraction(1, 100)
     with mpmath.workprec(160), precision(BITS):
@@ -231,6 +232,7 @@ def test_more_bits_narrow_the_ball():
             assert sharp.rad() < rough.rad() * Ball(2) ** -200
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("terms", [1, 2, 3, 5, 9, 20])
 def test_the_proved_remainder_covers_a_series_cut_too_early(terms):
     """Few corrections at a small variance: the remainder is large, must be enclosed, and is not overdone."""

@@ -139,6 +139,7 @@ def test_binomials_keep_relative_accuracy(k: int, e: str, x: str) -> None:
         assert value.rel_accuracy_bits() >= 60
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("k", [5000, 10**6, 10**9])
 def test_many_copies_match_the_incomplete_beta_function(k: int) -> None:
     """P[Bin > m] and its tilted twin by quadrature of the beta density around its peak."""

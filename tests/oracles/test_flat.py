@@ -26,6 +26,7 @@ def cut(mechanism, bits=50):
     return cut_draws(fact(mechanism, Loss).curve, bits)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("sigma", "size", "population", "steps"), [(1, 100, 10_000, 1000), ("0.8", 10, 1000, 300)])
 def test_a_grid_agrees(sigma, size, population, steps):
     loss = cut(tr.Gaussian(sigma).with_replacement(size, population) * steps)
@@ -38,6 +39,7 @@ def test_a_grid_agrees(sigma, size, population, steps):
     assert float(witness["t"]) <= 2
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_a_steep_contour_agrees_where_there_is_one():
     parts = transforms(cut(tr.Gaussian(2).with_replacement(100, 10_000) * 3000, 44).remove)
     flat, steep = FlatSum(parts), ContourSum(parts)

@@ -35,6 +35,7 @@ def fitted(parts, delta=1e-9):
     return GradeFit(parts, sketch, small, gaps, grid_units, (at, level)), direction, gaps, at
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("parts", [RARE, SCATTERED])
 def test_grades_become_as_narrow_as_is_wanted(parts):
     fit, direction, gaps, at = fitted(parts)
@@ -51,6 +52,7 @@ def test_grades_become_as_narrow_as_is_wanted(parts):
     assert len(fit.grids) == sum(longer)  # those that lost are not kept
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_atoms_are_split_and_densities_are_merged():
     for parts, split in ((RARE, False), (SCATTERED, True)):
         fit, _, gaps, _ = fitted(parts)

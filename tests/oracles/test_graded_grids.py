@@ -184,6 +184,7 @@ RARE = [
 ]
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("law", "copies", "delta"), RARE)
 def test_rare_steps_are_close(law, copies, delta):
     """One grid for all is the other method here: it is sound, and far coarser."""

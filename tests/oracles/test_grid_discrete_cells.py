@@ -45,6 +45,7 @@ class Discrete:
         return (plain, mixed) if self.adding else (mixed, plain)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(
     ("sigma", "shift", "rate", "adding"),
     [

@@ -75,6 +75,7 @@ def edges_of(rng, count, reach):
     return np.concatenate([found[found < 0], [0.0], found[found > 0]]) if rng.random() < 0.5 else found
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("square", "rate"), CASES)
 def test_cells_of_draws_enclose_the_truth(square, rate):
     law, truth = DrawnNormalCells(laws(square, rate)), Drawn(mp.sqrt(exact(square)), rate, SHARES)

@@ -92,6 +92,7 @@ def test_edges_are_reflected():
     assert np.all(np.diff(edges) > 0)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("name", ["drawn", "glued normal", "exchanged normal", "sampled normal", "glued laplace"])
 def test_no_plan_of_rare_steps_proves_a_falsehood(name):
     """Any plan, of one grid or of grades, encloses δ where it is known by quadrature."""

@@ -154,6 +154,7 @@ RATES = [Fraction(1, 100), Fraction(1, 2), Fraction(1, 10**9), 1 - Fraction(1, 1
 SETTINGS = [(kind, mu, q) for kind in LAWS for mu in MUS for q in (RATES if kind != "normal" else RATES[:1])]
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("kind", LAWS)
 def test_every_cell_encloses_its_masses_up_to_the_slack(kind):
     rng = np.random.default_rng(11)
@@ -181,6 +182,7 @@ def loss_at(truth, z):
     return mpmath.log(ratio(z) / ratio(-z)) if truth.kind == "exchanged" else mpmath.log(ratio(z))
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("kind", ["normal", "removing", "exchanged", "glued"])
 def test_the_slack_is_true_small_and_not_idle(kind):
     rng = np.random.default_rng(12)

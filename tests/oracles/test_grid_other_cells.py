@@ -148,6 +148,7 @@ def laplace_edges(truth, count, shift):
     return np.linspace(-1.1, 1.1, count) * top + shift * top
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("kind", "true", "epsilon", "more"), settings())
 def test_laplace_cells_enclose_the_truth(kind, true, epsilon, more):
     law, truth = kind(real(epsilon), *more), true(epsilon, *(more or (Fraction(1),)))
@@ -170,6 +171,7 @@ def test_laplace_cells_enclose_the_truth(kind, true, epsilon, more):
             assert profile(law, found, edges, i) == pytest.approx(float(truth.profile(mp.mpf(edges[i]))), abs=1e-13)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_the_comparison_has_teeth():
     law, truth = GluedLaplaceCells(real(1), Fraction(1, 10)), Glued(Fraction(1), Fraction(1, 10))
     edges = laplace_edges(truth, 801, 1e-4)
@@ -224,6 +226,7 @@ def test_edges_far_from_a_piece_have_empty_cells():
     assert outside.p_low[0] > 0.3
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_growths_keep_their_error():
     draw = np.random.default_rng(5)
     sizes = 10.0 ** draw.uniform(-20, 2.7, 400)
@@ -233,6 +236,7 @@ def test_growths_keep_their_error():
             assert abs(mp.mpf(value) - mp.expm1(mp.mpf(at))) <= GROWTH_ERROR * abs(mp.expm1(mp.mpf(at)))
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("rate", [0.5, 1e-3, 0.9999])
 def test_loss_gaps_are_not_too_small(rate):
     base = np.random.default_rng(3).uniform(-30, 30, 400) * np.logspace(-6, 0, 400)
@@ -283,6 +287,7 @@ def test_tables_enclose_the_truth():
     assert complaints(replace(found, p_low=found.p_low * (1 + 1e-11), slack=0.0), edges, masses, range(201)) > 100
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_mixtures_add_up():
     shares = [(Fraction(1, 2), Fraction(1)), (Fraction(1, 5), Fraction(2)), (Fraction(1, 7), Fraction(3))]
     rate = Fraction(1, 4)

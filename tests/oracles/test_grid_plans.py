@@ -67,6 +67,7 @@ def random_plan(rng, parts, width):
     return GridPlan(tuple(lattices), tilt, start, length, above, below, rng.random() < 0.5)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_plan_proves_a_falsehood(seed):
     rng = random.Random(seed)
@@ -139,6 +140,7 @@ def test_an_estimate_without_a_finer_step_is_the_last_one():
     assert moved.estimated(-5.0) == pytest.approx(moved.located(-5.0, longest=SMALL).upper * 1.001, rel=1e-3)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_near_the_largest_sum_the_window_ends_there():
     """No tilt is steep enough for Chernoff's bound, as the atoms of Laplace noise all but reach ε."""
     run = tr.parse("laplace(scale=1.56) * 29 + laplace(scale=1.21) + gaussian(sigma=1.52).poisson(0.00371)")

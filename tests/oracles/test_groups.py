@@ -195,6 +195,7 @@ NOISES = [
 ]
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("leaf", "size", "truth"), NOISES, ids=["gaussian", "laplace", "discrete laplace"])
 def test_log_concave_noise_is_read_at_the_larger_distance(leaf, size, truth):
     for x in ("0", "0.5", "1.4"):
@@ -204,6 +205,7 @@ def test_log_concave_noise_is_read_at_the_larger_distance(leaf, size, truth):
     assert d.encloses(tr.renyi(leaf.group(size), 3), truth.renyi(3))
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_the_profile_rule_for_two_is_met_by_gaussians():
     """inf over a split of δ(ε₁) + e^{ε₁}δ(3 − ε₁) for μ = 1 is the profile of μ = 2."""
     one = d.normals(1, 1, 0, 1)
@@ -213,6 +215,7 @@ def test_the_profile_rule_for_two_is_met_by_gaussians():
     assert d.encloses(claim, mpf("0.18381307654447215597"), 1e-14)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_staircase_noise_is_not_read_at_the_larger_distance():
     """Its density is not log-concave: at distance 2Δ the loss is not the worst, so the general rules are used."""
     group = tr.Staircase(1).group(2)
@@ -234,6 +237,7 @@ def test_groups_of_compositions_and_of_groups():
     assert (one.lower, one.upper) == (other.lower, other.upper)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_groups_of_samples_apply_to_the_sampled_mechanism():
     """Two records, each sampled on its own: the truth is the mixture over how many were taken."""
     q, m = mpf("0.3"), tr.RandomizedResponse(1).poisson("0.3").group(2)
@@ -310,6 +314,7 @@ def test_stated_moments_of_a_group_are_kept_by_gaussians():
     assert tr.check(claim.to_json())
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("size", [2, 3, 17])
 def test_floats_of_a_group_are_those_of_its_balls(size):
     curve = fact((tr.DiscreteGaussian(40).poisson("0.01")).group(size) * 10, Renyi).curve

@@ -49,6 +49,7 @@ def _divergence(p: float, q: float, a: float) -> float:
     return float(np.logaddexp(one, other)) / (a - 1)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("stated", STATED, ids=str)
 @pytest.mark.parametrize("delta", ["0.01", "1e-5"])
 def test_the_whole_curve_of_known_orders(stated, delta):

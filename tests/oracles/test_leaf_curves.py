@@ -109,6 +109,7 @@ def test_renyi(leaf, truth, order):
 LEAF_FIRST = dict(LEAVES)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @each_leaf
 @pytest.mark.parametrize("fpr", ["0.02", "0.3", "0.8"])
 def test_tradeoff(leaf, truth, fpr):
@@ -163,6 +164,7 @@ def _largest(leaf, truth):
     return worst(leaf, truth, lambda t: t.largest())
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @each_leaf
 def test_zcdp_is_never_below_the_ratio_of_any_order(leaf, truth):
     claim = tr.zcdp(leaf)
@@ -200,6 +202,7 @@ def test_zcdp_of_ten_way_response_is_a_supremum_inside():
 GDP = [leaf for leaf, _ in LEAVES if not isinstance(leaf, tr.GaussianPair | tr.DiscreteGaussian)]
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("leaf", GDP, ids=str)
 def test_gdp_is_where_the_gaussian_tradeoff_first_touches(leaf):
     """μ ≥ Φ⁻¹(1−a) − Φ⁻¹(f(a)) for every false-positive rate a, with equality at the worst one."""
@@ -254,12 +257,14 @@ def test_several_coordinates_of_a_discrete_gaussian_multiply():
     assert d.encloses(tr.renyi(tr.DiscreteGaussian(2, coordinates=2), 3), 2 * one.renyi(3))
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("shift", ["0.2", "0.5", "0.9"])
 def test_smaller_shifts_of_staircase_noise_are_dominated(shift):
     for x in ("0", "0.3", "0.8"):
         assert d.staircase(1, None, shift).hockey(x) <= tr.delta(tr.Staircase(1), x).upper + mpf(10) ** -15
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("leaf", [tr.Pure(1), tr.Approx(1, 0), tr.Approx(1, "0.01"), tr.GDP("0.7")], ids=str)
 def test_stated_guarantees_cost_what_their_worst_mechanism_costs(leaf):
     truth = {"pure": d.response(1), "gdp": d.normals("0.7", 1, 0, 1)}.get(
@@ -278,6 +283,7 @@ def test_pure_is_gaussian_with_the_mu_that_touches_at_the_middle_knot(epsilon):
     assert d.encloses(tr.gdp(tr.Pure(epsilon)), -2 * _quantile(knot), 1e-12)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("epsilon", ["1", "4"])
 def test_laplace_is_gaussian_with_the_mu_that_touches_at_the_middle(epsilon):
     truth = d.laplaces(epsilon)

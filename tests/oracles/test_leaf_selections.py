@@ -44,6 +44,7 @@ def test_exponential_profile_is_the_worst_of_all_two_valued_losses(eta, x):
         assert d.encloses(tr.delta(tr.Exponential(eta), x), mpf(found.lower))
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("eta", ["0.5", "1", "3"])
 @pytest.mark.parametrize("order", ["1.5", "2", "20"])
 def test_exponential_renyi_is_the_worst_of_all_two_valued_losses(eta, order):
@@ -108,6 +109,7 @@ def noisy_max(epsilon, scores):
     return found
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(
     ("leaf", "law", "epsilon"),
     [
@@ -163,6 +165,7 @@ def above_threshold(epsilon1, epsilon2, answers, shift):
     return [first(r) for r in range(len(answers) + 1)]
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_above_threshold_never_costs_more_than_claimed():
     leaf = tr.AboveThreshold(1, 2)
     assert tr.pure(leaf).upper == 3.0

@@ -96,6 +96,7 @@ def true_delta(name, copies, x):
         return mp.fsum(p * -mp.expm1(x - loss) for loss, p in paths(name, copies) if loss > x)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("name", ["removing", "exchanged", "glued"])
 @pytest.mark.parametrize("goal", [math.log(1e-9), math.log(1e-17)])
 def test_a_search_meets_every_path(name, goal):
@@ -111,6 +112,7 @@ def test_a_search_meets_every_path(name, goal):
         assert lower_float(grid.lower(found.upper)) <= truth <= upper_float(grid.upper(found.upper))
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_a_forgotten_grade_or_a_heavier_sum_is_seen():
     direction, goal = ListedDirection(((LAWS["removing"], 40),)), math.log(1e-13)
     found = direction._listed(direction.started(goal), goal)
@@ -176,6 +178,7 @@ def test_little_work_is_enough_or_nothing():
     assert shares[-1] > 1 - 1e-6
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(
     ("text", "delta"),
     [

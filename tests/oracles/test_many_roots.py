@@ -91,6 +91,7 @@ PROFILES = {
 DELTAS = [Fraction("0.6"), *(Fraction(1, 10) ** k / 3 for k in range(1, 8))]
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("name", PROFILES)
 def test_shared_epsilons_agree_with_each_alone(name):
     profile, alone = PROFILES[name](), PROFILES[name]()

@@ -106,6 +106,7 @@ def spoilt(plan, chance):
     return replace(new, pieces=tuple(pieces), below=new.below if chance.random() < 0.8 else None)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("name", "adding", "x", "level"), CASES)
 def test_no_plan_proves_a_falsehood(known, name, adding, x, level):
     steps, calls = known[name]
@@ -154,6 +155,7 @@ def test_the_largest_loss_counts_every_part(known):
     assert abs(float(proof._largest.mid()) - most) < 1e-12
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("down", ["0", "2", "4"])
 def test_many_steps_beyond_their_cuts(down):
     """All copies may lie beyond a cut, or be unlikely ones."""
@@ -178,6 +180,7 @@ def test_many_steps_beyond_their_cuts(down):
         assert not value.is_finite() or value.overlaps(truth), (split, put)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("x", ["0.5", "1.9", "2.5", "3.5", "3.6"])
 def test_adding_a_record_may_cost_more(x):
     """Up to the largest loss of all parts together."""

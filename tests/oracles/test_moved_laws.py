@@ -96,6 +96,7 @@ def random_moved(rng, listed):
     return tuple(plans)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_no_moved_plan_proves_a_falsehood():
     """Against sums over all atoms around a normal loss; laws are moved up and down, so that Q has any mass."""
     told = 0
@@ -132,6 +133,7 @@ def laplace_delta(scale, x):
     return 1 - mp.exp((x - scale) / 2)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("goal", [math.log(1e-13), math.log(1e-20)])
 def test_just_above_the_largest_loss(goal):
     """One Laplace step and two of discrete noise: ε is the Laplace noise's largest loss and little more."""
@@ -160,6 +162,7 @@ def normal_delta(mu, x):
     return mp.ncdf(mu / 2 - x / mu) - mp.exp(x) * mp.ncdf(-mu / 2 - x / mu)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_grades_just_above_the_largest_loss():
     """One Laplace step and a tiny normal loss: tilts are as steep as that one is narrow, far beyond the range of floats
     at the Laplace loss itself."""
@@ -210,6 +213,7 @@ def test_rare_steps_beside_laplace_noise_at_its_largest_loss(text, delta):
     assert tr.check(claim.to_json())
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_a_witness_tells_what_was_moved():
     text = "laplace(scale=6.9) * 2 + discrete_gaussian(sigma=4.31).poisson(3.45e-5, relation=replace) * 17"
     claim = tr.epsilon(tr.parse(text), delta="1.88e-19")

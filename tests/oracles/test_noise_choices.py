@@ -17,6 +17,7 @@ from tightrope.numerics.balls import ball
 F = Fraction
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("law", "p", "k"), [
     (Rational((F(1, 4), F(3, 4))), 0.75, 2),
     (Coin(F(1), 1), np.e / (np.e + 1), 2),
@@ -37,6 +38,7 @@ def test_very_many_answers():
     assert abs(given.mean() / 10**15 - 0.5) < 0.05
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_noisy_max_against_the_integral():
     scores, scale, n = [F(0), F(1), F(2)], F(3, 2), 6000
     source = Seeded(22)
@@ -49,6 +51,7 @@ def test_noisy_max_against_the_integral():
     assert chi_square(cells, due) > ALARM
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_above_threshold_stops_and_is_calibrated():
     n, source, firsts = 3000, Seeded(23), 0
     for _ in range(n):
@@ -60,6 +63,7 @@ def test_above_threshold_stops_and_is_calibrated():
     assert abs(firsts / n - truth) < 5.5 * np.sqrt(truth * (1 - truth) / n)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("epsilon", "gamma"), [(F(1), None), (F(2), F(1, 4)), (F(1, 2), F(1)), (F(1), F(0))])
 def test_staircase(epsilon, gamma):
     e = float(epsilon)

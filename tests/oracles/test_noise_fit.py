@@ -28,6 +28,7 @@ def whole_fit(drawn, log_mass, step=1):
     return chi_square(cells, due), kolmogorov(cells, due)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("sigma", "step"), [(F(1, 2), 1), (1, 1), (10, 1), (F(1000, 3), 10), (1000, 25)])
 def test_discrete_gaussian(sigma, step):
     drawn = discrete_normal(Seeded(11), F(sigma), MANY_DRAWS)
@@ -35,6 +36,7 @@ def test_discrete_gaussian(sigma, step):
     assert min(p) > ALARM
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("scale", "step"), [(F(1, 3), 1), (1, 1), (10, 1), (300, 20)])
 def test_discrete_laplace(scale, step):
     drawn = discrete_laplace(Seeded(12), F(scale), MANY_DRAWS)
@@ -42,6 +44,7 @@ def test_discrete_laplace(scale, step):
     assert min(p) > ALARM
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("shape", "log_mass"), [
     (normal_shape(F(200)), lambda k: -(k**2) / 80_000),
     (laplace_shape(F(100)), lambda k: -np.abs(k) / 100),
@@ -50,6 +53,7 @@ def test_whole_noise_by_blocks(shape, log_mass):
     assert min(whole_fit(in_blocks(Seeded(13), shape, MANY_DRAWS), log_mass, 5)) > ALARM
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("sigma", [10**6, 10**9])
 def test_wide_discrete_gaussian(sigma):
     """Against the continuous law: for such widths they differ by less than rounding."""
@@ -75,6 +79,7 @@ CONTINUOUS = [
 ]
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("shape", "cdf"), CONTINUOUS, ids=["normal", "laplace"])
 def test_rounded_noise_on_a_fine_grid(shape, cdf):
     grid, centre = F(1, 2**20), 0.3
@@ -85,6 +90,7 @@ def test_rounded_noise_on_a_fine_grid(shape, cdf):
     assert min(chi_square(cells, due), kolmogorov(cells, due)) > ALARM
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("shape", "cdf"), CONTINUOUS, ids=["normal", "laplace"])
 def test_rounded_noise_on_a_coarse_grid(shape, cdf):
     drawn = on_grid(Seeded(17), shape, np.full(MANY_DRAWS, 0.3), F(1)).astype(int)
@@ -95,6 +101,7 @@ def test_rounded_noise_on_a_coarse_grid(shape, cdf):
     assert min(chi_square(cells, due), kolmogorov(cells, due)) > ALARM
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_a_table_off_by_one_in_ten_thousand_is_caught():
     sampler = TableSampler(DiscreteNormal(F(100)))
     place = 20 - sampler.low  # the threshold after 20, where a value has a chance of half a percent

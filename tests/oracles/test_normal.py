@@ -51,6 +51,7 @@ def test_profile_values(mu: str, x: str, value: str) -> None:
         assert close(sharp(lambda: normal_call(ball(F(mu)), ball(F(x)))), mp.mpf(value), 17)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("mu", "x"), [("1", "0.7"), ("3", "-2"), ("0.25", "1"), ("6", "20"), ("12", "3")])
 def test_profile_is_the_integral_of_the_positive_part(mu: str, x: str) -> None:
     m, e = F(mu), F(x)
@@ -62,6 +63,7 @@ def test_profile_is_the_integral_of_the_positive_part(mu: str, x: str) -> None:
 CANCELLING = [("1e-12", "1e-12"), ("1e-9", "3e-9"), ("1e-30", "2e-30"), ("1e-25", "1e-28"), ("1e-6", "2e-5")]
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_profile_in_small_differences_follows_the_rate_integral() -> None:
     """δ = ∫₀^μ φ(x/s − s/2) ds has a positive integrand: an oracle where the closed form cancels."""
     with mp.workdps(40):
@@ -120,6 +122,7 @@ def test_limits() -> None:
             assert unknown.contains(Ball(0.1))
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("x", ["-40", "-3", "-1e-30", "0.1", "2", "11", "40"])
 def test_upper_tail(x: str) -> None:
     at = mp.mpf(x)

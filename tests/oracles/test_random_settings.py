@@ -9,6 +9,7 @@ from reference_closed import closed_reference
 from reference_grid import Part, gaussian_delta, reference
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("seed", range(24))
 def test_the_enclosure_agrees_with_convolution(seed):
     parts, delta = random_setting(np.random.default_rng(seed))

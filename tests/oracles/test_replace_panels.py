@@ -45,6 +45,7 @@ def ellipse(panel, number=240):
             for a in np.linspace(0, 2 * math.pi, number)], rho  # fmt: skip
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("c", "q", "t", "y", "panel"), PANELS)
 def test_a_panel_is_within_its_error(c, q, t, y, panel):
     mp.mp.dps = 30
@@ -61,6 +62,7 @@ def test_a_panel_is_within_its_error(c, q, t, y, panel):
         assert off <= float(bound)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("c", "q", "t", "y", "panel"), PANELS)
 def test_the_bound_holds_on_the_whole_ellipse(monkeypatch, c, q, t, y, panel):
     """The largest value on it, times the theorem's factor; where turns matter, it is larger than what would be stated

@@ -94,6 +94,7 @@ def random_cases() -> list[tuple[F, F, F]]:
     return cases
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("mu", "rate", "power"), random_cases())
 def test_normal_is_the_integral(mu: F, rate: F, power: F) -> None:
     truth = normal_truth(mu, rate, power)
@@ -247,6 +248,7 @@ def fixed_size_truth(mu: F, rate: F, s: F) -> mp.mpf:
         return mp.log(atom + mp.quad(density, sorted(e for e in edges if e >= m / 2)))
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(
     ("mu", "rate", "s"),
     [
@@ -279,6 +281,7 @@ def test_fixed_size_sampling_limits() -> None:
             assert upper_float(found) >= 0
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(
     ("epsilon", "rate", "power"),
     [

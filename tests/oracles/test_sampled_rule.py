@@ -60,6 +60,7 @@ def error_and_bounds(
             return error, bounds, mp.mpf(still.str(15, radius=False)) * most
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_the_error_is_within_its_bound_however_the_strip_is_cut(setting):
     for step, depth in STEPS:
@@ -103,6 +104,7 @@ def test_rules_for_rare_steps_cut_their_strip_and_need_fewer_nodes():
     assert rule(1.0, 0.5, 4.75, 0.1, 49.0, left, right).cuts == ()
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("adding", [False, True])
 def test_a_line_with_a_cut_strip_holds_the_transform(adding):
     transform = SampledNormalTransform(Real(F(1)), F(1, 1000), adding)

@@ -48,6 +48,7 @@ def pairs(mechanism):
     return found if len(found) == 2 else found * 2
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("base", "truth"), BASES, ids=IDS)
 @pytest.mark.parametrize("rate", ["0.1", "0.7"])
 def test_poisson_profile_in_both_directions(base, truth, rate):
@@ -66,6 +67,7 @@ def test_poisson_profile_in_both_directions(base, truth, rate):
         assert d.tight(claim)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("base", "truth"), BASES, ids=IDS)
 def test_poisson_tail_in_both_directions(base, truth):
     remove = truth.sampled("0.3")
@@ -80,6 +82,7 @@ def test_poisson_tail_in_both_directions(base, truth):
 RENYI = [(m, t) for m, t in BASES if not isinstance(m, tr.LeakyRandomizedResponse)]
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("base", "truth"), RENYI, ids=[m.text_name for m, _ in RENYI])
 @pytest.mark.parametrize("order", ["1.4", "2", "7"])
 def test_poisson_renyi_in_both_directions(base, truth, order):
@@ -118,6 +121,7 @@ def test_poisson_pure(base, truth):
 SYMMETRIC = [(m, t) for m, t in BASES if not isinstance(m, tr.Table)]
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("base", "truth"), SYMMETRIC, ids=[m.text_name for m, _ in SYMMETRIC])
 @pytest.mark.parametrize("size", [1, 6])
 def test_without_replacement_profile(base, truth, size):
@@ -148,6 +152,7 @@ def _glued(truth, rate):
 BOUNDED = [(m, t) for m, t in SYMMETRIC if not isinstance(m, tr.Gaussian | tr.LeakyRandomizedResponse)]
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("base", "truth"), BOUNDED, ids=[m.text_name for m, _ in BOUNDED])
 def test_without_replacement_renyi_from_the_profile(base, truth):
     """E[e^{(α−1)L}] = 1 + α(α−1)∫₀^∞ [e^{(α−1)x} + e^{−αx}]δ(x)dx for the symmetric pair: a check that needs no law."""
@@ -200,6 +205,7 @@ def test_subsets_drawn_one_by_one():
         assert d.encloses(tr.delta(tr.RandomizedResponse(1).without_replacement(2, 4), x), truth.hockey(x))
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_poisson_replace_is_covered_by_the_claim():
     """Mixtures with means +C and −C: attained, so no claim may be below."""
     for sigma, rate, x in ((1, "0.3", "0.5"), (2, "0.1", "0.1")):

@@ -133,6 +133,7 @@ def every_way(ratios, rate):
         yield d.Atoms(first, [(1 - q + q * d.number(b)) / n for b in other])
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("rate", [F(3, 10), F(9, 10), F(1)])
 def test_quantiles_against_every_permutation(rate):
     """The bound is the largest cost over all ways to lay two records with one law of ratios beside each other."""

@@ -89,6 +89,7 @@ def holds(found, value):
         return gap <= mpf(found.rad().str(20, radius=False)) + mpf(10) ** -15
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("case", range(len(CASES)), ids=IDS)
 def test_lines_enclose_the_definition(case):
     transform, _, t, eta, count = CASES[case]
@@ -149,6 +150,7 @@ def test_a_normal_decay_is_sharp_where_many_copies_need_it():
     assert 0.5 * true < found < true
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_mixtures_add_what_they_mix():
     parts = [(real(F(1, 2)), CASES[0][0]), (real(F(1, 4)), GluedNormalTransform(real(2), F(1, 10)))]
     mixed = MixtureTransform(parts, real(F(1, 20)))
@@ -177,6 +179,7 @@ def test_mixtures_add_what_they_mix():
 VECTORS = [(2, "0.4", "0.00769604553164"), (30, "1.5", "0.02467742469825137")]
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("steps", "x", "value"), VECTORS)
 def test_few_glued_normals(steps, x, value):
     """Values on which two other methods agree to the digits shown."""

@@ -39,6 +39,7 @@ def truth(mass, loss, exponents, y):
     return np.array([np.exp(1j * at * loss) @ shares for at in y])
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("which", [0, 1])
 @pytest.mark.parametrize(("copies", "t", "eta"), [(100_000, F(7, 16), F(1, 16)), (2000, F(2), F(1, 4))])
 def test_few_nodes_are_kept_and_all_others_are_low(which, copies, t, eta):
@@ -158,6 +159,7 @@ def test_few_copies_need_all_nodes():
     assert transform.node_cost(10) > transform.node_cost(10_000)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("relation", "rate"), [("add-remove", 0.01), ("replace", 0.01)])
 def test_claims_are_sharp_and_checked(relation, rate):
     steps = tr.Laplace(scale=0.3).poisson(rate, relation=relation) * 100_000

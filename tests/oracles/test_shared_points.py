@@ -59,6 +59,7 @@ def test_parts_of_a_law_are_passed_over_once_it_is_known():
     assert len(asked) == 2
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_blurred_contours_serve_their_neighbours():
     loss = fact(tr.Laplace(1).poisson("0.1") * 5, Loss).curve
     profile = blurred_profile(loss)
@@ -84,6 +85,7 @@ def test_what_fails_at_the_ends_and_in_the_middle_is_left():
     assert len(_found(points[:3], fails)) == 3
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_few_batches_have_a_profile():
     """Contours of the split law are as good as they can be, and are not made anew for every point."""
     loss = fact(tr.Gaussian(1, sensitivity=2).without_replacement(10, 100) * 10, Loss).curve

@@ -66,6 +66,7 @@ def truth(randomizer, users, epsilon):
     )
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("k", "users"), [(2, 2), (2, 5), (3, 3), (3, 4), (4, 3)])
 @pytest.mark.parametrize("epsilon", ["0.5", "2"])
 def test_shuffled_responses_by_enumeration(k, users, epsilon):
@@ -252,6 +253,7 @@ def test_more_users_never_cost_more():
     assert found == sorted(found, reverse=True)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_words_and_refusals():
     m = tr.RandomizedResponse(1).shuffled(1000)
     assert tr.parse("randomized_response(epsilon=1).shuffled(users=1000)") == m
@@ -353,6 +355,7 @@ def test_several_rounds_cost_at_least_their_counts(n, rounds, eps):
     assert beside.lower > claim.lower
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("most", [40, 400])
 def test_cells_of_counts_are_post_processing(most):
     """Of 2000 reports: the cells are probabilities, and never tell more than all counts, at any ε."""

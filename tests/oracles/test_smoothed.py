@@ -252,6 +252,7 @@ def test_where_a_call_is_not_seen_there_is_a_bound(total, monkeypatch):
         blind.root(math.log(1e-9))
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_the_normal_loss_is_as_wide_as_a_near_lattice_demands(monkeypatch):
     """Steps of wide noise come back near 2π/(2q/v): without islands no narrower normal loss has low nodes."""
     from tightrope.numerics.contour.blurred import BlurredSum
@@ -298,6 +299,7 @@ def drawn():
     return tr.DiscreteGaussian("5.58").with_replacement(25, 11_977) * 75_698
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_many_draws_with_discrete_noise_are_sharp(drawn):
     claim = tr.epsilon(drawn, delta=1e-11)
     assert claim.witness["way"] == "flat"

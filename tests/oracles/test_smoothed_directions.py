@@ -78,6 +78,7 @@ CASES = [
 ]
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("sigma", "rate", "copies", "relation", "delta"), CASES)
 def test_a_convolution_agrees(sigma, rate, copies, relation, delta):
     mechanism = tr.DiscreteGaussian(sigma).poisson(rate, relation=relation) * copies

@@ -73,6 +73,7 @@ def least_missed(mu, q, a):
     return min(found)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("sigma", "rate"), [(1, "0.1"), (1, "0.01"), (2, "0.5")])
 def test_two_steps_by_quadrature(sigma, rate):
     lower, upper = tr.profile(tr.Gaussian(sigma).poisson(rate) * 2).tradeoff(["0.02", "0.3", "0.9"])
@@ -91,6 +92,7 @@ FEW = [
 ]
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("text", FEW)
 def test_it_is_the_dual_of_the_profile(text):
     """1 − f(a) − e^ε·a ≤ δ(ε) everywhere, and nearly equal somewhere."""
@@ -121,6 +123,7 @@ def test_one_rate_alone_agrees_with_many(text):
     assert upper[-2] == 1.0
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_more_steps_miss_less():
     step = tr.Gaussian(1).poisson("0.01")
     found = [tr.tradeoff(step * n, "0.05") for n in (1, 2, 5, 20)]
@@ -134,6 +137,7 @@ def test_the_curve_is_convex():
         assert lower[i] <= (upper[i - 1] + upper[i + 1]) / 2  # the lesser of two convex curves, here one of them
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("text", ["gaussian(sigma=1).poisson(0.01) * 20", "laplace(scale=1).poisson(0.1) * 12"])
 @pytest.mark.parametrize("fpr", ["1e-12", "1e-300", "0.999999999999"])
 def test_rates_at_the_ends(text, fpr):

@@ -82,6 +82,7 @@ def test_certain_event_branch_is_closed() -> None:
     assert both[1] == pytest.approx(0.5, rel=1e-8)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(
     ("order", "tau", "x"),
     [
@@ -170,6 +171,7 @@ def test_any_size_is_bracketed_or_at_least_sound(order: str) -> None:
 DEEP = [("60", "1", "9"), ("900", "0.5", "3"), ("3", "1e-30", "5"), ("2", "1e-200", "1e-100")]
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_deep_tails_are_tight() -> None:
     for order, tau, x in DEEP:
         log_delta, _ = one_order_search(float(order), float(tau), float(x))
@@ -235,6 +237,7 @@ def test_curve_bound_meets_the_search(rho: str, x: str) -> None:
             assert not upper > one_order_upper(order, balls(order), ball(F(x))).upper() * (1 + Ball("1e-6"))
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("x", ["0.5", "1.5"])
 def test_curve_with_two_active_orders_against_brute_force(x: str) -> None:
     table = {2: F(1, 10), 8: F(1, 2), 32: F(3)}
@@ -271,6 +274,7 @@ def test_any_cuts_are_valid() -> None:
             assert curve_upper(balls, Ball(1), cuts).upper() > Ball("0.008682307859")
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_curve_extremes_are_sound() -> None:
     for rho, x in (("1e-300", "1"), ("1e300", "1"), ("0.1", "1e12"), ("1e9", "1e9"), ("0.1", "1e-300")):
         floats, balls = zcdp(F(rho))

@@ -105,6 +105,7 @@ def bound_cases():
             yield pytest.param(relation, one, text, id=f"{name} [{i}]")
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("relation", "how", "printed"), list(bound_cases()))
 def test_a_printed_bound_is_kept(relation, how, printed):
     with precision(128):

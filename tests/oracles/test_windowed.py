@@ -115,6 +115,7 @@ def test_random_settings():
         assert high - low < value * 1e-8
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(
     ("sigma", "rate", "number", "delta"),
     [
@@ -132,6 +133,7 @@ def test_it_agrees_with_the_contour_of_the_whole_loss(sigma, rate, number, delta
     assert mine.upper - mine.lower < 1e-9 * mine.upper
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(
     ("sigma", "rate", "number", "delta"),
     [
@@ -164,6 +166,7 @@ def test_delta_at_epsilon_and_back():
     assert again.lower <= 0.002 <= again.upper * (1 + 1e-6)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_the_total_variation_has_no_direction():
     claim = tr.delta(tr.Gaussian(1).poisson("0.001") * 50, 0)
     with mp.workdps(20):
@@ -206,6 +209,7 @@ def test_estimates_are_close():
     assert abs(found.estimate(Fraction("1e-6")) / 0.06891422711 - 1) < 1e-3
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(
     "changed",
     [

@@ -33,6 +33,7 @@ def truth(rate, x):
         return two_steps(step, step, mp.mpf(x.numerator) / x.denominator)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_a_cut_counts_for_every_copy(monkeypatch):
     """The bound of what one copy loses is five times too large here; thirty copies tell. Truth: a plan that cuts far
     out, which is narrow and was proved elsewhere."""
@@ -47,6 +48,7 @@ def test_a_cut_counts_for_every_copy(monkeypatch):
     assert proved(rate, 30, split, Fraction(6), x).upper() < narrow.lower()
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_low_steps_beyond_their_end_count(monkeypatch):
     rate, x = Fraction(1, 100), Fraction(2)
     split = Split(Fraction(1, 2), Fraction(5), Fraction(8), Fraction(10), Fraction(11))
@@ -61,6 +63,7 @@ def moment(pairs, s):
     return mp.fsum(p * (p / q) ** s for p, q in pairs)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("adding", [False, True])
 def test_a_put_has_the_moment_of_the_other_parts_on_its_side(adding):
     """Parts whose directions differ tell M(−v) from M(v), and from M(v − 1)."""

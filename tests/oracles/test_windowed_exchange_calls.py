@@ -35,6 +35,7 @@ def proved(text, x):
     return found.prove(Fraction(x), found.find(Fraction(x)))
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(
     ("first", "second", "x"),
     [
@@ -57,6 +58,7 @@ def test_two_steps(first, second, x):
         assert high - low < truth * mp.mpf("1e-7")
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(
     ("sigma", "rate", "x"), [("1", "0.01", "0.5"), ("0.3", "0.001", "9"), ("6", "0.0002", "0.251")]
 )
@@ -68,6 +70,7 @@ def test_beside_laplace(sigma, rate, x):
         assert value.rad() < value.mid() * 1e-7
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("sigma", "rate", "x"), [("1", "0.01", "2"), ("0.3", "0.001", "9"), ("6", "0.0002", "1.501")])
 def test_beside_answers(sigma, rate, x):
     value = proved(f"{step(sigma, rate)} + randomized_response(epsilon=0.5) * 3", x)
@@ -99,6 +102,7 @@ def truth_of(sigma, rate, x):
         return two_exchanges(of(sigma, rate), of(sigma, rate), mp.mpf(x))
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_deep_steps_count(monkeypatch):
     """Without them the proof falls short of the truth, as it should."""
     law, plan = close_plan()
@@ -111,6 +115,7 @@ def test_deep_steps_count(monkeypatch):
         assert WindowProof(law, plan).call(ball(1)).upper() < truth
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_the_bounds_of_deep_paths(monkeypatch):
     """Two steps: one of them DEEP, the other HIGH, or not; by their chance, and at a tilt."""
     law, plan = close_plan()
@@ -158,6 +163,7 @@ def test_paths_with_a_high_step_have_none_deep():
             assert got < 1 - (1 - h) ** 2
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_a_put_has_the_moment_of_the_steps_that_are_not_deep():
     law, plan = close_plan()
     with precision(160):

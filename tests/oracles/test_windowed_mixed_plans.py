@@ -32,6 +32,7 @@ def mixed():
     return found, at, found.find(at), truth
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("number", [0, 1])
 @pytest.mark.parametrize(
     "changed",
@@ -66,6 +67,7 @@ def test_any_pieces_enclose_or_are_refused(mixed, changed, number):
     assert contains(value, truth, 1e-10)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(
     "changed",
     [
@@ -146,6 +148,7 @@ def test_what_it_is_not_for():
         profile(MIXED).epsilon(Fraction(1, 10**30000))
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_many_points_share_plans():
     found = profile(MIXED)
     places = [Fraction(1, 2) * Fraction(11, 10) ** n for n in range(12)]
@@ -197,6 +200,7 @@ def beside():
     return found
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("number", [0, 1])
 @pytest.mark.parametrize(
     "changed",
@@ -225,6 +229,7 @@ def test_silly_plans_beside_other_parts(beside, changed, number):
         assert contains(value, truth, 1e-10)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_the_tail_bounds_every_later_node():
     """Fewer nodes: the bound of the rest is at least what more nodes show of it, other parts included."""
     law = profile("gaussian(sigma=1.57).poisson(0.000381) + laplace(scale=1.81) * 7").steps._laws[0]

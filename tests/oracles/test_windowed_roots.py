@@ -21,6 +21,7 @@ def gap(claim):
     return (claim.upper - claim.lower) / claim.upper if claim.upper else 0.0
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(
     ("text", "delta"),
     [
@@ -73,6 +74,7 @@ def test_adding_a_record_costs_more_just_below_an_atom():
     assert tr.check(tr.epsilon(m, delta=delta).to_json())
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_rare_large_losses_beside_atoms_that_nearly_reach():
     """A proof that was planned is made, though much of the work was set aside for a grid."""
     m = tr.parse("laplace(2.41)*3 + randomized_response(0.326)*24 + gaussian(0.661).poisson(3.13e-5)*12606")
@@ -123,6 +125,7 @@ def test_far_out_tails_are_tight(sigma, rate, steps, delta):
     assert 0.9 * chernoff < claim.upper <= chernoff
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(
     ("sigma", "rate", "steps", "delta", "flat"),
     [

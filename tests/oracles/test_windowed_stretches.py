@@ -25,6 +25,7 @@ def stretches(found):
     return WindowedStretches(found.steps, found.adding, found._beyond)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_many_epsilons_agree_with_each_alone():
     found = profile("1", "0.01", 10)
     deltas = [Fraction(1, 10) ** k / 3 for k in range(3, 13)]
@@ -38,6 +39,7 @@ def test_many_epsilons_agree_with_each_alone():
         assert bound.lower <= alone.upper
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_points_of_one_stretch_share_its_plans():
     found = profile("1", "0.01", 10)
     shared = stretches(found)
@@ -50,6 +52,7 @@ def test_points_of_one_stretch_share_its_plans():
     assert len(shared.kept) == 2
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_stretches_cover_what_is_between():
     found = profile("1", "0.01", 10)
     shared = stretches(found)
@@ -133,6 +136,7 @@ def test_where_one_epsilon_is_0_all_at_larger_deltas_are():
     assert 0 < bounds[3].lower < bounds[4].lower
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_deltas_beyond_the_stretches_are_asked_alone(monkeypatch):
     found = profile("1", "0.001", 50)
     monkeypatch.setattr(WindowedStretches, "delta", lambda *_: None)
@@ -157,6 +161,7 @@ def test_stretches_that_fail_are_followed_by_none(monkeypatch):
     assert len(tried) - number < 12
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_epsilons_of_many_deltas_are_those_of_each():
     found = profile("1", "0.001", 50)
     deltas = [Fraction(1, 10**k) for k in range(2, 12)]

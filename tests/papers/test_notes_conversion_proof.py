@@ -217,6 +217,7 @@ def test_special_inputs():
     assert 0 <= tr.delta(tr.ZCDP(1), epsilon="1e300").upper < 1e-300
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(
     ("rho", "order", "delta"),
     [("5", "1.01587513949", "0.983133314814343"), ("0.1", "6.35592074491", "0.00893324577181836")],
@@ -238,6 +239,7 @@ def test_delta_for_a_given_epsilon(rho, order, delta):
         assert near(truth, "0.00318505537833348", 1e-14)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_conservative_rounding():
     """Row 152. Every answer is on the safe side of a 30-digit evaluation, and δ is at most 1."""
     for order, tau, delta in (("1.01", "0.001", "1e-9"), ("7", "0.4", "0.01"), ("300", "3", "1e-9")):

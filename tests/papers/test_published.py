@@ -43,6 +43,7 @@ def test_abadi_2016():
     assert table.best.value < 1.04
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(
     ("sigma", "epochs", "printed", "ours"),
     [
@@ -63,6 +64,7 @@ def test_tensorflow_privacy(sigma, epochs, printed, ours):
     assert table.best.value < value
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_bu_2020_moments_accountant():
     """Bu, Dong, Long and Su 2020, Fig. 4: p = 256/60 000, σ = .7, 70 epochs, δ = 1e-5: ε = 8.68."""
     value, _ = moments_accountant("0.7", "256/60000", int(70 * ROOT / BATCH), GRID)
@@ -72,6 +74,7 @@ def test_bu_2020_moments_accountant():
     assert table["rdp-classic"].value <= value
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(
     ("sigma", "epochs", "printed", "ours"), [("1.06", 20, "0.35", "0.34995"), ("0.638", 70, "1.78", "1.7849")]
 )
