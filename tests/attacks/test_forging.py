@@ -160,6 +160,7 @@ WITNESSES = [
 ]
 ROUTES = [
     "exact",
+    "group",
     "optimal",
     "gdp",
     "rdp",

@@ -278,8 +278,8 @@ def test_a_group_costs_at_least_what_one_member_does(m, truth):
 
 @pytest.mark.parametrize("size", [2, 3])
 def test_a_pure_group_is_not_a_response_of_k_epsilon(size):
-    """Three or four laws in a row, each within e^{±1} of the last: a linear program over all of them says what their ends
-    cost at most. Randomized response with kε costs more, so it is an upper end only."""
+    """Three or four laws in a row, each within e^{±1} of the last: a linear program over them says what their ends cost
+    at most. Randomized response with kε costs more, so it is an upper end only."""
     m, e = tr.Pure(1).group(size), math.e
     assert tr.pure(m).tight
     assert tr.pure(m).lower == size

@@ -88,6 +88,10 @@ def test_never_below_a_cut_run(rate, most):
         plain = tr.delta(base.poisson(rate), x).upper
         cost = (1 + math.exp(float(x))) * float(excess(5, rate, most))
         assert claim.upper == pytest.approx(min(plain + cost, 1), rel=1e-12)
+    pair = d.Atoms(with_record, cut_run([2, 3, 4], rate, most))
+    for x in ("0", "0.3"):
+        claim = tr.delta(base.poisson(rate, max_batch=most, population=5).group(2), x)
+        assert claim.upper >= max(pair.hockey(x), pair.reverse().hockey(x))
 
 
 RULES = {
@@ -181,8 +185,11 @@ def test_more_room_costs_less_and_too_little_room_proves_nothing():
 def test_only_the_profile_is_known():
     m = tr.Gaussian(1).poisson("0.01", max_batch=40, population=1000)
     assert tr.pure(m).upper == math.inf
-    assert tr.delta(m.group(2), 1).upper == 1.0
-    assert tr.epsilon(m.group(2), "1e-5").upper == math.inf
+    plain, cut = tr.delta(tr.Gaussian(1).poisson("0.01").group(2), 1), tr.delta(m.group(2), 1)
+    assert plain.lower * (1 - 1e-4) <= cut.lower <= plain.upper
+    assert cut.upper == pytest.approx(plain.upper + (1 + math.e) * float(excess(1000, F(1, 100), 40)), rel=1e-9)
+    assert tr.renyi(m.group(2), 2).upper == math.inf
+    assert tr.delta(tr.Parallel(m, tr.Laplace(1), relation="replace"), 1).upper == 1.0
     assert tr.renyi(m, 2).upper == math.inf
     other = tr.ZCDP("0.1").poisson("0.01", max_batch=40, population=1000)
     assert 0 < tr.epsilon(other, "1e-4").upper < 10

@@ -14,6 +14,7 @@ from tightrope.curves.engines.smooth_side import SmoothSide
 from tightrope.curves.engines.transformed import contour_sum
 from tightrope.curves.loss import Loss
 from tightrope.errors import NotCertified
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.real import UNBOUNDED, ZERO, Real
 from tightrope.numerics.sums.finite import FiniteSum
@@ -80,8 +81,11 @@ def test_bounds_that_are_not_known():
         side.value(Ball(1), [{"from": 0.0, "t": "1/1"}])
     rare = contour_sum(parts_of(tr.Gaussian(1).poisson("0.00001", relation="replace")))
     assert Chernoff(rare).tilt(0.1, -50.0) is None
-    dark = SmoothSide([Falling(blind=0.0)], Chernoff(rare), UNBOUNDED)
-    assert dark.about(0.1) == 0
+    assert SmoothSide([Falling(blind=0.0)], Chernoff(rare), UNBOUNDED).about(0.1) < -6
+    rare = contour_sum(parts_of(tr.Gaussian(1).poisson("0.00001", relation="replace")))
+    with effort.allowed(0.0):
+        assert Chernoff(rare).tilt(0.2, -50.0) is None
+        assert SmoothSide([Falling(blind=0.0)], Chernoff(rare), UNBOUNDED).about(0.2) == 0
     assert contour_sum(parts_of(tr.Gaussian("0.0001").without_replacement(1, 100))) is None
 
 

@@ -154,7 +154,7 @@ def test_a_plan_is_mended_only_so_often(wide, found, monkeypatch):
     _, x, plan = found
     total, tried = SmoothedSum(wide), []
 
-    def never(one):
+    def never(one, _room=1.0):
         tried.append(one)
         raise NotLow(float(one.eta * one.count), one.nats)
 
@@ -164,7 +164,7 @@ def test_a_plan_is_mended_only_so_often(wide, found, monkeypatch):
     assert 2 < len(tried) < 12
     assert [one.count for one in tried] == sorted(one.count for one in tried)  # with more nodes each time
     tried.clear()
-    monkeypatch.setattr(total, "_proved", lambda *_: never(plan))
+    monkeypatch.setattr(total, "_proved", lambda *_, **__: never(plan))
     with pytest.raises(NotLow):
         total.plan(x, GOAL, -15.0, 1e-10)
     assert len(tried) == 1  # what λ would have to be there costs too much

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import leaf_checks  # noqa: F401 - each check registers itself
+import group_checks  # noqa: F401 - each check registers itself
+import leaf_checks  # noqa: F401
 import notion_checks  # noqa: F401
 import pytest
 import sharing_checks  # noqa: F401
@@ -124,3 +125,11 @@ def test_the_registry_is_as_it_was():
     with understated("pure_composes"):
         assert float(REGISTRY["pure_composes"]([(Pure(real(1)), 1)]).epsilon.rational) == 0.99
     assert tr.pure(tr.Pure("0.77") * 3).upper == 2.31
+
+
+def test_what_is_added_to_all_that_is_known_holds_from_above():
+    """Conversions are applied wherever their premise is known: one that bounds from below would pass for a guarantee,
+    and one from a notion to itself would replace what is known of it."""
+    conversions = [theorem for theorem in REGISTRY.values() if theorem.role == "conversion"]
+    assert conversions
+    assert all(theorem.kind != "lower" and theorem.of is not theorem.gives for theorem in conversions)

@@ -17,7 +17,8 @@ LARGEST = Fraction(10**17)  # of whole numbers
 _MOST = 150  # trials of one calibration: a user's function may be anything
 _APART = 1e-5  # relatively: costs that are closer say nothing about a slope
 _ROUGH, _LITTLE = 0.3, 5e4  # of the work left, for an estimate; what is too little for any
-_SHARES = (0.6, 0.6, 0.95)  # likewise for the first certified cost, and the next ones: three are mostly enough
+_SHARES = (0.45, 0.8, 0.95)  # likewise for the first certified cost, and the next ones: three are mostly enough
+_MORE, _SLIGHT = 4.0, 1e-3  # times what estimates were slightly too small by, after each cost that so misses a target
 _ABOUT = 0.1  # relatively: by so much estimates that lead somewhere may be off
 _STRAIGHT = 2e-8  # product of distances: a line is off by about this times the curvature
 
@@ -40,7 +41,7 @@ class Trials:
         self._uppers: dict[Fraction, float] = {}
         self._costs: dict[Fraction, float] = {}
         self._estimates: list[tuple[float, float]] = []  # ln x and ln of the cost
-        self._spent, self._distrusted = 0, False
+        self._spent, self._missed, self._distrusted = 0, 0, False
         self.whole = False
 
     def _spend(self) -> None:
@@ -83,8 +84,11 @@ class Trials:
         """The certified cost at x, which must be accepted."""
         if x not in self._claims:
             mechanism = self._known(x)
+            hoped = x in self._costs and self.height(x) <= 0
             with allowed(self._share() * left()):
                 claim = self._question(mechanism)
+            if hoped:
+                self._missed = 0 if claim.upper <= self.target else self._missed + 1
             if x in self._uppers and claim.upper > self._uppers[x] * (1 + _APART):  # more was proved of it before
                 raise NotCertified("the calibrated value", f"too little work is left to certify {near(x):.6g}")
             self._claims[x], self._uppers[x] = claim, claim.upper
@@ -169,7 +173,13 @@ class Trials:
         return math.log(cost) - math.log(target)
 
     def correction(self, x: Fraction) -> float:
-        """About ln(certified/estimated) at x: a line through what is known nearby."""
+        """About ln(certified/estimated) at x, or more than that where it was too little: with less work left, ends are
+        further apart."""
+        found = self._line(x)
+        return found * _MORE**self._missed if 0 < found < _SLIGHT else found
+
+    def _line(self, x: Fraction) -> float:
+        """A line through what is known nearby."""
         known = []
         for value, upper in self._uppers.items():
             cost = self._costs.get(value, 0.0)

@@ -12,7 +12,7 @@ from tightrope.accounting.ask import checked, claim, epsilon, positive_delta
 from tightrope.accounting.claim import Claim, Question, rounded
 from tightrope.accounting.facts import fact
 from tightrope.accounting.routes import routes
-from tightrope.accounting.solve import BELOW, OTHERS, WORK, Answer, epsilon_by, largest_lower, with_room
+from tightrope.accounting.solve import BELOW, LAWS, OTHERS, WORK, Answer, epsilon_by, largest_lower, with_room
 from tightrope.accounting.terms import terms
 from tightrope.curves.concentrated import ZeroConcentrated
 from tightrope.curves.gaussian import GaussianDP
@@ -41,6 +41,7 @@ ROUTES = (
     "rdp",
     "rdp-optimal",
     "gdp",
+    "group",
     "exact",
     "clt",
 )
@@ -141,11 +142,11 @@ def _difference(value: float, best: float) -> float:
 
 def _answers(m: Mechanism, d: Fraction) -> list[tuple[str, Answer]]:
     found: list[tuple[str, Answer]] = []
-    for route in sorted(routes(m), key=lambda route: route.name != "exact"):  # as much work as a question gives it
+    for route in sorted(routes(m), key=lambda route: route.name not in LAWS):  # as much work as a question gives it
         if route.effort > 1:
             continue
         try:
-            with effort.allowed(effort.left() - BELOW - OTHERS * (route.name == "exact")):
+            with effort.allowed(effort.left() - BELOW - OTHERS * (route.name in LAWS)):
                 found.append((route.name, epsilon_by(route, d)))
         except NotCertified:
             continue

@@ -7,6 +7,7 @@ every notion.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -21,6 +22,7 @@ from tightrope.curves.gaussian import GaussianDP
 from tightrope.curves.loss import Loss
 from tightrope.curves.pure import Pure
 from tightrope.curves.renyi import Renyi
+from tightrope.curves.sampled.grouped import loss_of_grouped_poisson_sample
 from tightrope.curves.sampled.poisson import single
 from tightrope.curves.sampled.tabled import loss_is_dominated_by_dots
 from tightrope.curves.truncated import TruncatedConcentrated
@@ -127,7 +129,14 @@ def _of_group(mechanism: Grouped) -> Facts:
         larger = facts(part.for_group(size))
         line = Step("noise_for_groups", str(mechanism), 1, str(part.for_group(size)))
         return {notion: Fact(f.curve, f.kind, (line, *f.steps)) for notion, f in larger.items()}
-    return _for_group(facts(part), size, str(mechanism), part.notion if isinstance(part, Stated) else None)
+    known = _for_group(facts(part), size, str(mechanism), part.notion if isinstance(part, Stated) else None)
+    if isinstance(part, Poisson) and part.relation == "replace" and part.max_batch is None:
+        base = fact(part.part, Loss)
+        law = None if base is None else loss_of_grouped_poisson_sample(base.curve, part.rate, size, size)
+        if base is not None and base.kind == "equal" and law is not None:
+            line = Step(loss_of_grouped_poisson_sample.id, str(mechanism), 1, law)
+            known[Loss] = Fact(law, "equal", (*base.steps, line))
+    return known
 
 
 def _for_group(known: Facts, size: int, name: str, stated: type | None = None) -> Facts:
@@ -172,6 +181,9 @@ def _of_sample(mechanism: Poisson | WithoutReplacement) -> Facts:
     known = _for_group(known, 2, name)  # replacing a record is removing one and adding one
     stated = mechanism.part.notion if isinstance(mechanism.part, Stated) else None
     result = sampling.exchanged(curves, mechanism.rate, stated)
+    if result is None and mechanism.rate < 1:
+        base = _tabled(base, mechanism.part)
+        result = sampling.exchanged({n: f.curve for n, f in base.items()}, mechanism.rate, stated)
     if result is not None:  # a known law of the base has a pair of its own under replace
         known[Loss] = _sampled(base, result, name)
         sharpen_renyi(known)
@@ -183,12 +195,22 @@ def _as_one(base: Facts, mechanism: Poisson | WithoutReplacement) -> Facts:
     law = base.get(Loss)
     if law is None or mechanism.rate == 1 or single(law.curve) is not None:
         return base
-    glued = isinstance(mechanism, WithoutReplacement) and mechanism.relation == "replace"
-    table = None if glued and law.curve.add is not None else loss_is_dominated_by_dots(law.curve)
-    if table is None:
+    if not isinstance(mechanism, WithoutReplacement) or mechanism.relation == "add-remove":
+        return _tabled(base, mechanism.part)
+    if law.curve.add is not None:
         return base
-    line = Step(loss_is_dominated_by_dots.id, str(mechanism.part), 1, table)
-    return {**base, Loss: Fact(Loss(table.remove) if glued else table, "upper", (*law.steps, line))}
+    known = _tabled(base, mechanism.part)
+    return {**known, Loss: replace(known[Loss], curve=Loss(known[Loss].curve.remove))}  # of its own reverse
+
+
+def _tabled(base: Facts, part: Mechanism) -> Facts:
+    """With a table in place of the law, where there is one."""
+    law = base.get(Loss)
+    table = None if law is None else loss_is_dominated_by_dots(law.curve)
+    if law is None or table is None:
+        return base
+    line = Step(loss_is_dominated_by_dots.id, str(part), 1, table)
+    return {**base, Loss: Fact(table, "upper", (*law.steps, line))}
 
 
 def _of_sharing(mechanism: Sharing) -> Facts:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from tightrope.accounting.facts import fact
+from tightrope.accounting.group_laws import law_of_group
 from tightrope.accounting.instances import gaussian_instance
 from tightrope.accounting.known import Fact, line, multiplied
 from tightrope.accounting.sampling import loss_of_poisson_sample, noise_for_groups
@@ -20,12 +21,13 @@ from tightrope.curves.sampled.attained import (
 )
 from tightrope.curves.sampled.draws import drawn_rates, loss_attained_with_replacement
 from tightrope.curves.sampled.exchanged import loss_attained_by_poisson_replacement
+from tightrope.curves.sampled.grouped import MOST_MEMBERS
 from tightrope.curves.sampled.shuffled_count import loss_attained_by_shuffling
 from tightrope.curves.sampled.tabled import loss_dominates_lines
 from tightrope.curves.shared_records import loss_attained_by_sharing, sharing_cuts
 from tightrope.mechanisms.base import Mechanism
 from tightrope.mechanisms.batches import Allocated, ShuffledBatches
-from tightrope.mechanisms.composed import Grouped
+from tightrope.mechanisms.composed import Grouped, grouped
 from tightrope.mechanisms.sampled import Poisson, WithoutReplacement, WithReplacement
 from tightrope.mechanisms.shuffled import Shuffled
 from tightrope.mechanisms.stated import Stated
@@ -56,8 +58,25 @@ def lower_losses(m: Mechanism) -> Iterator[Known]:
             yield loss_composes([(law, n)]), tuple(multiplied(s, n) for s in steps)
         if not _easy(law) and (n > 1 or len(parts) > 1):
             yield law, steps
+    if any(isinstance(part, Grouped) and _attained_together(part) is not None for part in terms(m)):
+        yield from _of_members(m)
     for part, n in terms(m).items():
         yield from _shared(part, n) if not isinstance(part, Grouped) else _by_one(part, _shared(part.part, n))
+
+
+def _of_members(m: Mechanism) -> Iterator[Known]:
+    """Of groups whose own law has few moments that are known: what one member attains."""
+    found = [(known, n) for part, n in terms(m).items() if (known := _attained_alone(part, n)) is not None]
+    steps = tuple(multiplied(s, n) for (_, lines), n in found for s in lines)
+    yield loss_composes([(law, n) for (law, _), n in found]), steps
+
+
+def _attained_alone(part: Mechanism, times: int) -> Known | None:
+    """What one member of a group attains."""
+    if not isinstance(part, Grouped) or _attained_law(part) is not None:
+        return _attained(part, times)
+    found = _attained(part.part, times)
+    return None if found is None else next(_by_one(part, [found]))
 
 
 def _shared(part: Mechanism, times: int) -> Iterator[Known]:
@@ -127,11 +146,30 @@ def _attained_by_group(group: Grouped, times: int) -> Known | None:
     known = _attained_law(group)
     if known is not None:
         return known.curve, known.steps
+    together = _attained_together(group)
+    if together is not None:
+        return together
     normal = _gaussian(group.part, group.size) if isinstance(group.part, Stated) else None
     if normal is not None:
         return normal[0], (*normal[1], line(noise_for_groups, group))
     found = _attained(group.part, times)
     return None if found is None else next(_by_one(group, [found]))
+
+
+def _attained_together(group: Grouped) -> Known | None:
+    """What members who are sampled one by one attain, as many of them as are never cut and whose law is computed."""
+    if not isinstance(group.part, Poisson):
+        return None
+    cut = group.part.max_batch
+    members = min(group.size, MOST_MEMBERS, group.size if cut is None else cut)
+    if members < 2:
+        return None
+    whole = grouped(group.part.uncut, members)
+    assert isinstance(whole, Grouped)
+    found = law_of_group(whole, members, members if group.relation == "replace" else 0)
+    if found is None or cut is None:
+        return found
+    return loss_attained_by_cut_batches(found[0], cut, members), (*found[1], line(loss_attained_by_cut_batches, group))
 
 
 def _attained_law(part: Mechanism) -> Fact | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tightrope.accounting import ask
 from tightrope.accounting.attained import attained_bounds
 from tightrope.accounting.filled import falling, filled_delta, filled_epsilon
-from tightrope.accounting.routes import exact_route, routes
+from tightrope.accounting.routes import law_route, routes
 from tightrope.accounting.solve import best_delta
 from tightrope.accounting.tradeoff import tradeoffs
 from tightrope.curves.composed_loss import loss_has_profile
@@ -35,7 +35,7 @@ _WORK = 2.2e6  # units of work for all points together
 _KEPT = 2e5  # of it for points that are asked alone
 _ABOVE, _EACH = 0.7, 0.6  # of it for upper ends, where other laws tell the lower; of what is left for each of these
 _ALONE = 1e5  # with less left than that, no point is asked alone
-_SLOW, _PAIRED = "rdp-optimal", {"exact", "optimal"}  # a route that is not worth its time beside these
+_SLOW, _PAIRED = "rdp-optimal", {"exact", "group", "optimal"}  # a route that is not worth its time beside these
 _SHARE = 0.3  # of what is left, for one that is
 _FEW = 8  # points for each of which no effort is spared
 
@@ -50,7 +50,7 @@ class MechanismProfile:
     def _exact(self) -> tuple[Profile, bool] | None:
         """The profile through the law of the loss, where nothing else can be better, and whether it is attained. What
         was computed for some points serves later ones too."""
-        route = None if ask.blocks(self.mechanism) else exact_route(self.mechanism)
+        route = None if ask.blocks(self.mechanism) else law_route(self.mechanism)
         if route is None or not (route.kind == "equal" or route.final):
             return None
         try:

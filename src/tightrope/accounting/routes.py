@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from tightrope.accounting.aims import aim
 from tightrope.accounting.facts import fact
+from tightrope.accounting.group_laws import group_laws
 from tightrope.accounting.known import line, multiplied
 from tightrope.accounting.terms import terms
 from tightrope.curves.approximate import Approximate, approximate_is_dominated_by_leaky_response
@@ -23,8 +24,9 @@ from tightrope.curves.renyi_profile import renyi_to_profile, renyi_to_profile_op
 from tightrope.curves.sampled.clones import one_shuffle
 from tightrope.curves.sampled.draws import nothing_sharper
 from tightrope.curves.ways import FAIR, TABLED
+from tightrope.curves.worst_law import group_has_profile
 from tightrope.mechanisms.base import Mechanism
-from tightrope.mechanisms.composed import composed
+from tightrope.mechanisms.composed import Grouped, composed, grouped
 from tightrope.mechanisms.sampled import Poisson, cut_batches
 from tightrope.mechanisms.stated import Stated
 from tightrope.theorems import REGISTRY, Kind, Step
@@ -63,6 +65,20 @@ def exact_route(m: Mechanism) -> Route | None:
         final=nothing_sharper(known.curve, drawn) or one_shuffle(known.curve),
         width=max(aim(m, known.curve), TABLED if _DOTS in above else 0.0),
     )
+
+
+def group_route(m: Mechanism) -> Route | None:
+    """Through the laws of a group each member of which is sampled by itself."""
+    found = group_laws(m)
+    if found is None:
+        return None
+    laws, steps = found
+    return Route("group", "equal", (*steps, line(group_has_profile, m)), lambda: group_has_profile(laws))
+
+
+def law_route(m: Mechanism) -> Route | None:
+    """The route through the law of the loss, or through all laws that a group may have."""
+    return group_route(m) or exact_route(m)
 
 
 def optimal_route(m: Mechanism) -> Route | None:
@@ -143,7 +159,7 @@ def _quickest(curve: Renyi) -> Renyi:
     return curve
 
 
-MAKERS = (exact_route, optimal_route, gaussian_route, renyi_route, concentrated_route, renyi_optimal_route)
+MAKERS = (group_route, exact_route, optimal_route, gaussian_route, renyi_route, concentrated_route, renyi_optimal_route)
 
 
 def routes(m: Mechanism) -> list[Route]:
@@ -159,13 +175,14 @@ def _cut_routes(m: Mechanism) -> list[Route]:
     cuts: list[tuple[Cut, int]] = []
     whole: list[Mechanism] = []
     for part, n in terms(m).items():
-        if isinstance(part, Poisson) and part.max_batch and part.population is not None:
-            cuts.append(((part.population, part.rate, part.max_batch), n))
-            whole.append(part.uncut * n)
+        sample, size = (part.part, part.size) if isinstance(part, Grouped) else (part, 1)
+        if isinstance(sample, Poisson) and sample.max_batch and sample.population is not None:
+            cuts.append(((sample.population, sample.rate, sample.max_batch), n))
+            whole.append(grouped(sample.uncut, size) * n)
         else:
             whole.append(part * n)
     if any(cut_batches(part) for part in whole):
-        return []  # cut batches inside of groups or blocks
+        return []  # cut batches inside of blocks
     inner = routes(composed(*whole))
     last = line(cut_batches_cost_little, m)
 

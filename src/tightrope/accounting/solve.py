@@ -11,7 +11,7 @@ from itertools import islice
 
 from tightrope.accounting.attained import within
 from tightrope.accounting.lower_laws import lower_losses
-from tightrope.accounting.routes import Route, exact_route, routes
+from tightrope.accounting.routes import Route, law_route, routes
 from tightrope.curves.composed_loss import loss_has_profile
 from tightrope.curves.loss import Loss
 from tightrope.curves.profile import Profile, Witness
@@ -46,6 +46,7 @@ _LESS = 0.08  # and of that so much for these two
 _REST = 0.3  # of what the routes left, for a lower end by other laws
 _WORSE, _ROOM = 8, 1e-5  # widths, and at most, relatively, between such a lower end and what was proved
 _SHARE, _ENOUGH = 0.7, 1e6  # of what is left, for each of these laws; units where a rough end will do
+LAWS = ("exact", "group")  # routes through laws of the loss
 NOTHING = Answer(Bound(0.0, math.inf), Bound(0.0, math.inf), "none", "upper", (), {})
 
 
@@ -86,7 +87,7 @@ def _epsilon_by(delta: Fraction, route: Route, best: Answer) -> Answer | None:
 
 def least_epsilon(m: Mechanism, delta: Fraction) -> float | None:
     """The upper end of that, for searches; None where a lower end comes with it anyway."""
-    route = exact_route(m)
+    route = law_route(m)
     if route is not None and route.kind == "equal":
         return None
     return _best(m, partial(_epsilon_by, delta), None, effort=0).bound.upper
@@ -95,7 +96,7 @@ def least_epsilon(m: Mechanism, delta: Fraction) -> float | None:
 def epsilon_estimate(m: Mechanism, delta: Fraction) -> float | None:
     """About ε at this δ, for searches, by the law of the loss; None where that is unknown or gives up. By another route
     certified costs may be less."""
-    route = exact_route(m) if 0 < delta < 1 else None
+    route = law_route(m) if 0 < delta < 1 else None
     if route is None:
         return None
     try:
@@ -143,12 +144,12 @@ def _least(
         if not _worth(route, best, paired, effort):
             continue
         try:
-            with allowed(left() - below - others * (route.name == "exact")):
+            with allowed(left() - below - others * (route.name in LAWS)):
                 found = by(route, best)
         except NotCertified:
             known += route.name == "exact" and route.kind == "equal"
             continue  # a route may give up: the next is still a proof
-        paired = paired or route.name in ("exact", "optimal")
+        paired = paired or route.name in (*LAWS, "optimal")
         if found is None:
             continue
         if found.kind == "equal":

@@ -10,8 +10,9 @@ from tightrope.accounting.ask import checked, claim
 from tightrope.accounting.attained import attained_bounds
 from tightrope.accounting.claim import Claim, Question
 from tightrope.accounting.facts import fact
+from tightrope.accounting.group_laws import group_laws
 from tightrope.accounting.law_tradeoff import profile_to_tradeoff, tradeoffs_of
-from tightrope.accounting.routes import Route, exact_route, routes
+from tightrope.accounting.routes import Route, exact_route, group_route, routes
 from tightrope.accounting.solve import Answer
 from tightrope.curves.loss import Loss
 from tightrope.curves.profile import Profile
@@ -26,7 +27,7 @@ from tightrope.theorems import Step
 
 _FINE = 1e-7  # a smaller gap does not show beside what separates attained laws from dominating ones
 _WORK, _EXACT, _EACH = 1.9e6, 0.6, 0.6  # units of work; the shares of it for the law, and of the rest for each attained
-_SLOW = ("rdp-optimal",)  # a ladder of its searches would take seconds
+_SLOW = ("rdp-optimal", "group")  # a ladder of its searches would take seconds
 
 
 def tradeoff(mechanism: Mechanism, fpr: Number) -> Claim:
@@ -49,16 +50,40 @@ def tradeoffs(m: Mechanism, fprs: Sequence[Fraction]) -> list[Claim]:
 
 def _tradeoffs(m: Mechanism, fprs: Sequence[Fraction]) -> list[Claim]:
     points = sorted(set(fprs))
-    route, law = exact_route(m), fact(m, Loss)
+    route, laws = _laws(m)
     exact: list[Bound | None] = [None] * len(points)
-    if route is not None and law is not None:
+    if route is not None and laws:
         with allowed((1.0 if route.kind == "equal" else _EXACT) * left()):
-            exact = tradeoffs_of(law.curve, points, 0.0 if route.kind == "equal" else _FINE)
+            exact = _least(laws, points, 0.0 if route.kind == "equal" else _FINE)
     complete = route is not None and route.kind == "equal" and None not in exact
     highest = [Bound.rational(1 - a).upper for a in points] if complete else _least_known(m, points)
     ladders = [] if None not in exact else [Ladder(one) for one in routes(m) if one.name not in _SLOW]
     found = {a: _answered(m, a, route, b, high, ladders) for a, b, high in zip(points, exact, highest, strict=True)}
     return [found[a] for a in fprs]
+
+
+def _laws(m: Mechanism) -> tuple[Route | None, list[Loss]]:
+    """The laws that the group may have, or the law of the loss; and the route through them."""
+    group, law = group_laws(m), fact(m, Loss)
+    if group is not None:
+        return group_route(m), group[0]
+    return exact_route(m), [] if law is None else [law.curve]
+
+
+def _least(laws: Sequence[Loss], points: Sequence[Fraction], fine: float) -> list[Bound | None]:
+    """The least of all laws at each point."""
+    found: list[list[Bound | None]] = []
+    for i, law in enumerate(laws):
+        with allowed(left() / (len(laws) - i)):
+            found.append(tradeoffs_of(law, points, fine))
+    return [_lesser(column) for column in zip(*found, strict=True)]
+
+
+def _lesser(bounds: Sequence[Bound | None]) -> Bound | None:
+    known = [bound for bound in bounds if bound is not None]
+    if len(known) < len(bounds):
+        return None
+    return Bound(min(bound.lower for bound in known), min(bound.upper for bound in known))
 
 
 def _answered(
@@ -70,7 +95,7 @@ def _answered(
         return claim(m, question, _from_upper(m, a, high, ladders))
     line = Step(profile_to_tradeoff.id, str(m))
     bound = found if route.kind == "equal" else Bound(found.lower, max(high, found.lower))
-    return claim(m, question, Answer(bound, found, "exact", route.kind, (*route.steps, line), {}))
+    return claim(m, question, Answer(bound, found, route.name, route.kind, (*route.steps, line), {}))
 
 
 def _from_upper(m: Mechanism, fpr: Fraction, high: float, ladders: list[Ladder]) -> Answer:

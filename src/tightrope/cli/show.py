@@ -20,6 +20,7 @@ USUAL = ("rdp", "rdp-classic", "zcdp-classic", "advanced", "basic")
 RENYI = "the divergence of this order, evaluated"
 WHY = {
     "exact": "the law of the privacy loss is known, and δ was evaluated on it",
+    "group": "the laws of the loss of such a group are known, and δ was evaluated on each",
     "optimal": "leaky randomized response is the worst mechanism with these guarantees, and was composed exactly",
     "gdp": "through Gaussian DP",
     "rdp": "through the Rényi curve, at its best order",

@@ -3,7 +3,7 @@ questions need one, and all of them take longer to load than it takes to answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
@@ -13,8 +13,10 @@ from tightrope.curves.engines.transformed import transforms
 from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss, merged
 from tightrope.curves.normal_pair import NormalPair
+from tightrope.curves.pair import Pair
 from tightrope.curves.profile import Profile
 from tightrope.curves.revealed import Revealed
+from tightrope.curves.sampled.exchanged import PoissonReplace
 from tightrope.curves.sampled.glued import few_mixtures
 from tightrope.curves.sampled.poisson import PoissonRemove
 from tightrope.curves.ways import Way, Ways
@@ -58,15 +60,29 @@ def chosen_ways(c: Loss, summed: Callable[[], Profile]) -> Profile:
     if few(c):
         return Ways((windowed, grid, contour, deep, blurred, long))
     first: tuple[Way, ...] = (windowed, contour) if rare(c) else (contour, smoothed, windowed)
-    found = [(pair, k) for pair, k in c.remove if isinstance(pair, PoissonRemove) and isinstance(pair.base, NormalPair)]
-    sampled, hits = bool(found), sum(k * float(pair.rate) for pair, k in found)
+    sampled = [(pair, k) for pair, k in c.remove if _sampled_normal(pair)]
+    scatter = [(pair, k) for pair, k in c.remove if scattered(pair)]
     # around atoms only windowed contours are quicker than these; few sampled steps hardly decay, however blurred
-    rest = (grid, deep, blurred) if sampled and hits < _FEW_SAMPLED else (deep, blurred, grid)
-    if sampled and any(scattered(pair) for pair, _ in c.remove):  # the terms around other atoms would be dear
-        return Ways((*first, grid, deep, blurred, atoms, long))
+    rest = (grid, deep, blurred) if _few_sampled([*sampled, *scatter]) else (deep, blurred, grid)
+    if sampled and scatter:  # the terms around other atoms would be dear
+        replaced = all(isinstance(pair, PoissonReplace) for pair, _ in sampled)
+        return Ways((*first, *(rest if replaced else (grid, deep, blurred)), atoms, long))
     if sampled:
         return Ways((*first, atoms, *rest, long))
-    return Ways((*first, deep, blurred, atoms, grid, long) if _alone(c) else (*first, *rest, atoms, long))
+    others = [(pair, k) for pair, k in c.remove if not isinstance(pair, FinitePair)]
+    # beside few sampled losses that are bounded a grid lists all atoms, in less time
+    listed = _few_sampled(others) and not any(pair.largest().infinite for pair, _ in others)
+    if _alone(c) and not listed:
+        return Ways((*first, deep, blurred, atoms, grid, long))
+    return Ways((*first, *rest, atoms, long))
+
+
+def _sampled_normal(pair: Pair) -> bool:
+    return isinstance(pair, PoissonRemove | PoissonReplace) and isinstance(pair.base, NormalPair)
+
+
+def _few_sampled(parts: Sequence[tuple[Pair, int]]) -> bool:
+    return bool(parts) and sum(n * float(getattr(pair, "rate", 1)) for pair, n in parts) < _FEW_SAMPLED
 
 
 def _has_transforms(c: Loss) -> bool:

@@ -6,7 +6,7 @@ finite laws (atoms): δ(x) = Σ p_i δ_smooth(x − l_i) + mass at ∞. Normal p
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -17,7 +17,7 @@ from tightrope.curves.engines.transformed import transforms
 from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss, Parts, merged
 from tightrope.curves.normal_pair import NormalPair
-from tightrope.curves.pair import Call
+from tightrope.curves.pair import Call, Pair
 from tightrope.curves.profile import DirectProfile, Profile
 from tightrope.curves.sampled.allocated import allocated_profile, has_allocation
 from tightrope.curves.sampled.draws import has_draws
@@ -59,17 +59,23 @@ def evaluator(parts: Parts, quick: bool = False) -> Evaluator:
         if quick and total.patience > SHORT:
             raise NotCertified("the exact profile", "the composed atoms are many")
         return Evaluator(total.call, total.exact, "sum over the composed atoms")
+    pair, n, call = _closed(smooth)
+    if not finite:
+        method = "Gaussian closed form" if isinstance(pair, NormalPair) else "closed form"
+        return Evaluator(call, True, method)
+    most = MOST_ATOMS if not quick else FEW_ATOMS if isinstance(pair, NormalPair) or n == 1 else 1
+    return _around_atoms(call, FiniteSum(finite), most, _CALL * (1 if isinstance(pair, NormalPair) else 1 + n / 8))
+
+
+def _closed(smooth: Sequence[tuple[Pair, int]]) -> tuple[Pair, int, Call]:
+    """The one part that has no atoms, and the formula of all its copies."""
     if len(smooth) > 1:
         raise NotCertified("the exact profile", "more than one part has a continuous loss")
     pair, n = smooth[0]
     call = pair.repeated(n)
     if call is None:
         raise NotCertified("the exact profile", f"no closed form for {n} copies of {type(pair).__name__}")
-    if not finite:
-        method = "Gaussian closed form" if isinstance(pair, NormalPair) else "closed form"
-        return Evaluator(call, True, method)
-    most = MOST_ATOMS if not quick else FEW_ATOMS if isinstance(pair, NormalPair) or n == 1 else 1
-    return _around_atoms(call, FiniteSum(finite), most, _CALL * (1 if isinstance(pair, NormalPair) else 1 + n / 8))
+    return pair, n, call
 
 
 def _around_atoms(call: Call, atoms: FiniteSum, most: int, units: float) -> Evaluator:
@@ -103,6 +109,10 @@ def loss_has_profile(c: Loss) -> Profile:
 def _summed(c: Loss, quick: bool) -> Profile:
     """By closed forms and exact sums."""
     if not quick:
+        for parts in c.directions:  # where there is no formula, nothing is spent
+            smooth = [(pair, n) for pair, n in merged(parts) if not isinstance(pair, FinitePair)]
+            if smooth:
+                _closed(smooth)
         effort.spend(_LONG, "a long sum")
     found = [evaluator(parts, quick) for parts in c.directions]
     leaks = [joint_failure([(pair.infinite(), n) for pair, n in parts]) for parts in c.directions]

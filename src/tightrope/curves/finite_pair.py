@@ -100,6 +100,10 @@ class FinitePair(Pair):
             return max(live, key=lambda v: v.rational or Fraction(0))
         return Real(None, lambda: _largest([v.ball() for v in live]))
 
+    def atom_unit(self) -> Fraction | None:
+        """Of its lattice."""
+        return None if self.law.unit is None else self.law.unit.rational
+
     def infinite(self) -> Real:
         """The mass at +∞."""
         return self.law.infinite

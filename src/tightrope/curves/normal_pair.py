@@ -34,6 +34,10 @@ class NormalPair(Pair):
         """Φ(−x/μ + μ/2) − e^x Φ(−x/μ − μ/2)."""
         return normal_call(self.mu(), x)
 
+    def atom_unit(self) -> Fraction:
+        """There are none."""
+        return Fraction(0)
+
     def mu(self) -> Ball:
         """μ as a ball."""
         return self.root().ball()

@@ -65,6 +65,11 @@ class Pair(ABC):
         """The mass at +∞."""
         return ZERO
 
+    def atom_unit(self) -> Fraction | None:
+        """A rational of which all losses with a mass of their own are whole multiples, 0 if there are none; None where
+        none is known."""
+        return None
+
     def repeated(self, copies: int) -> Call | None:
         """δ of that many independent copies, where a formula is known."""
         return self.call if copies == 1 else None

@@ -34,6 +34,10 @@ class Profile(ABC):
     def prove(self, epsilon: Fraction, witness: Witness) -> Ball:
         """The bound on δ at this ε, evaluated at the witness: a ball around that formula's value."""
 
+    def find_below(self, epsilon: Fraction, level: Ball) -> Witness:  # noqa: ARG002 - the best proof will do
+        """Where it is proved that δ is at most ``level``, if it is: no sharper than that."""
+        return self.find(epsilon)
+
     def near(self, delta: Fraction) -> Start | None:  # noqa: ARG002 - no guess in general
         """An ε near that one, and the slope of ln δ there."""
         return None

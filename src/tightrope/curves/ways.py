@@ -76,6 +76,10 @@ class Ways(Profile):
 
         return self._best(proved, lambda width: width)[0]
 
+    def find_below(self, epsilon: Fraction, level: Ball) -> Witness:
+        """The witness of the first way that has one."""
+        return self._best(lambda profile: (profile.find_below(epsilon, level), 0.0), lambda width: width)[0]
+
     def prove(self, epsilon: Fraction, witness: Witness) -> Ball:
         """By the way that the witness names."""
         profile = self._profile(str(witness["way"]))

@@ -75,6 +75,10 @@ class DiscreteNormalPair(Pair):
         """P[Y > xσ²/Δ − Δ/2] − e^x P[Y > xσ²/Δ + Δ/2]."""
         return discrete_normal.call(self.variance, self.shift, x)
 
+    def atom_unit(self) -> Fraction:
+        """Δ(2y − Δ)/2σ²."""
+        return Fraction(self.shift) / (2 * self.variance)
+
     def repeated(self, copies: int) -> Call | None:
         """An integral over one period of the lattice."""
         if copies == 1:

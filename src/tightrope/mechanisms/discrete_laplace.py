@@ -72,6 +72,10 @@ class DiscreteLaplacePair(Pair):
     decays = False
     symmetric = True
 
+    def atom_unit(self) -> Fraction:
+        """(Δ − 2k)/t."""
+        return 1 / self.scale
+
     def _r(self, power: Ball | int) -> Ball:
         return (-ball(1 / self.scale) * power).exp()
 

@@ -84,6 +84,10 @@ class LaplacePair(Pair):
         """1 − e^{(x−ε₀)/2} between −ε₀ and ε₀."""
         return laplace_call(self.epsilon, 1, x)
 
+    def atom_unit(self) -> Fraction:
+        """±ε₀."""
+        return self.epsilon
+
     def repeated(self, copies: int) -> Call | None:
         """The exact residue sum."""
         if copies > MOST_COPIES:

@@ -67,6 +67,10 @@ class UnequalPair(Pair):
         """The optimal event lies outside or between the roots of a quadratic."""
         return unequal_call(self.m1, self.s1, self.m2, self.s2, x)
 
+    def atom_unit(self) -> Fraction:
+        """There are none."""
+        return Fraction(0)
+
     def repeated(self, copies: int) -> Call | None:
         """Noncentral χ² tails, for few copies."""
         if copies == 1:

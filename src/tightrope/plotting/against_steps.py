@@ -26,6 +26,7 @@ WORDS = {
     "rdp": "Rényi",
     "rdp-optimal": "Rényi, whole curve",
     "gdp": "Gaussian DP",
+    "group": "exact, each member sampled",
     "exact": "exact",
     "clt": "central limit (an estimate)",
 }

@@ -143,8 +143,8 @@ class AtomsProfile(Profile):
             return Bound(0.0, 0.0), witness
         for _ in range(_ATTEMPTS):
             witness = self._witness(x, goal)
-            start, (x, width) = x, self._polished(x, goal, witness)
-            if width < _SETTLED or (width < math.inf and not self._worse_than(start, x, witness)):
+            x, width, worse = self._polished(x, goal, witness)
+            if width < _SETTLED or (width < math.inf and not worse):
                 break  # else plans made at x may be better
         return self._enclosed(x, delta, witness, width), witness
 
@@ -157,25 +157,22 @@ class AtomsProfile(Profile):
         below = (x * (1 - s) for s in steps)
         return Bound(next((e for e in below if self.needs(Fraction(e), delta, witness)), 0.0), upper)
 
-    def _polished(self, x: float, goal: float, witness: Witness) -> tuple[float, float]:
-        """The root by secants on proved values, and about the relative width that they leave to it."""
+    def _polished(self, x: float, goal: float, witness: Witness) -> tuple[float, float, bool]:
+        """The root by secants on proved values, about the relative width that they leave to it, and whether the plans
+        say much less about δ there than at x."""
         before, at = x - min(_APART * x, self.terms.nearest(x) / 2 or math.inf), x
         last, (gap, width) = self._gap(before, goal, witness)[0], self._gap(at, goal, witness)
-        steep = (last - gap) / (1 - before / at)
+        steep, first = (last - gap) / (1 - before / at), width
         for _ in range(_SECANTS):
             slope = (gap - last) / (at - before) if at != before else 0.0
             if not -math.inf < slope < 0 or abs(gap) < max(width / 8, 1e-14):
                 break
             following = at - gap / slope
             if not abs(following - x) < _REACH * x:
-                return x * (1 + math.copysign(_REACH, following - x)), math.inf
+                return x * (1 + math.copysign(_REACH, following - x)), math.inf, False
             before, last, at = at, gap, following
             gap, width = self._gap(at, goal, witness)
-        return at, max((abs(gap) + width) / steep, _NARROWEST) if steep > 0 else math.inf
-
-    def _worse_than(self, start: float, x: float, witness: Witness) -> bool:
-        """Whether the plans say much less about δ(x) than about δ(start)."""
-        return self._gap(start, 0.0, witness)[1] < self._gap(x, 0.0, witness)[1] / 2
+        return at, max((abs(gap) + width) / steep, _NARROWEST) if steep > 0 else math.inf, first < width / 2
 
     def _gap(self, x: float, goal: float, witness: Witness) -> tuple[float, float]:
         """ln δ(x) less the goal, and its uncertainty."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 
 from tightrope.curves.profile import Profile, Witness, within_unit
 from tightrope.errors import NotCertified
@@ -17,6 +18,7 @@ from tightrope.theorems import Source, theorem
 Cut = tuple[int, Fraction, int]  # the largest number of records, the rate, the size batches are cut to
 
 _STEPS = 40
+_ROUNDING = 1e-9
 _AROUND = (0.0, 1e-15, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4)
 
 
@@ -42,20 +44,23 @@ class CoupledProfile(Profile):
 
     def epsilon(self, delta: Fraction) -> tuple[Bound, Witness]:
         """The least ε with δ(ε) + (1 + e^ε)τ ≤ delta, from below: what e leaves for the base raises e again."""
-        low, high = 0.0, 0.0
+        low, high, left = 0.0, 0.0, self._left(delta, 0.0)
+        known: Witness = {}
         for _ in range(_STEPS):
-            left = self._left(delta, low)
             if left is None:
                 return Bound(math.inf, math.inf), {}
-            found, _ = self.base.epsilon(left)
+            found, known = self.base.epsilon(left)
             high = found.upper
             if not found.lower > low * (1 + 1e-14):
                 break
-            low = found.lower
-        for step in _AROUND:
+            low, before = found.lower, left
+            left = self._left(delta, low)
+            if left is not None and 1 - left / before <= _width(found):  # closer than the base tells
+                break
+        for step, again in product(_AROUND, (False, True)):
             at = max(low, high) * (1 + step)
-            if math.isfinite(at):
-                witness = self.find(Fraction(at))
+            if math.isfinite(at) and (known or again):
+                witness = self.find(Fraction(at)) if again else known
                 if self.prove(Fraction(at), witness) <= ball(delta):
                     return Bound(low, at), witness
         raise NotCertified("a run with cut batches", f"no ε near {high:.6g} was proved")
@@ -68,6 +73,12 @@ class CoupledProfile(Profile):
                 return None
             mantissa, exponent = value.man_exp()
         return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+
+
+def _width(found: Bound) -> float:
+    """How far its ends are apart, relatively, beyond rounding."""
+    width = 1 - found.lower / found.upper if 0 < found.upper < math.inf else 0.0
+    return width if width > _ROUNDING else 0.0
 
 
 @theorem(

@@ -74,6 +74,23 @@ class GridProfile(Profile):
                 witness = self._witness(x, 1 - worse, further, epsilon, plan)
         return witness
 
+    def find_below(self, epsilon: Fraction, level: Ball) -> Witness:
+        """Small grids; and finer ones, where they do not tell."""
+        x = near(epsilon)
+        live = [i for i in range(len(self.directions)) if not self._beyond(i, epsilon * (1 - _NEARBY))]
+        plans = [written_plan(self._bounding(i, x, level)) for i in live]
+        first, other = [*plans, {}, {}][:2]
+        return {"direction": live[0] if live else 0, **first, "other": other}
+
+    def _bounding(self, number: int, x: float, level: Ball) -> AnyPlan:
+        effort.spend(_LOCATED, "a grid of losses")
+        direction = self.directions[number]
+        plan = direction.planned(x, fine=False)
+        if not direction.grid(plan).upper(x) <= level:
+            with suppress(NotCertified):  # then the coarse one is all there is
+                return direction.bounding(x, level)
+        return plan
+
     def _witness(self, x: float, worse: int, plan: AnyPlan, epsilon: Fraction, known: AnyPlan | None = None) -> Witness:
         """``known``: a plan of the lesser direction that was made for about this ε."""
         witness: Witness = {"direction": worse, **written_plan(plan), "other": {}}

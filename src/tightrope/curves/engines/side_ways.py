@@ -20,6 +20,7 @@ from tightrope.curves.loss import Loss
 from tightrope.curves.pair import Call
 from tightrope.curves.profile import Witness
 from tightrope.errors import NotCertified
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, lower_float, precision, upper_float
 from tightrope.numerics.contour.integral import ContourSum
 from tightrope.numerics.grid.any_grid import AnySum
@@ -29,6 +30,7 @@ from tightrope.numerics.windowed.total import WindowedSum
 __all__ = ["Chernoff", "SideWay", "side_ways"]
 
 _BITS = 256
+_READ = 500.0  # units of work for both ends of a value on a grid
 _FINEST, _COARSEST = 1e-14, 0.05
 _LEAST, _STRETCH = 1e-12, 0.8  # ln of the ratio of places that one coarse grid serves
 
@@ -151,6 +153,7 @@ class Gridded:
 
     def value(self, y: Ball, witness: Witness) -> Ball:
         """Between both laws; δ falls in y."""
+        effort.spend(_READ, "a sum around atoms")
         grid = self._laws.grid(grid_witness.read_plan(witness))
         with precision(100):
             return grid.lower(upper_float(y)).union(grid.upper(max(lower_float(y), 0.0)))

@@ -105,6 +105,8 @@ class SmoothedProfile(Profile):
     def _solved(self, delta: Fraction) -> tuple[Bound, Witness]:
         goal = _log(delta)
         worse, x, slope, other = self._worse(goal)
+        if x <= 0:
+            return self._zero(delta)
         plan = self._plan(worse, x, goal, slope)
         witness = _written(plan)
         if len(self.sums) > 1:
@@ -117,6 +119,13 @@ class SmoothedProfile(Profile):
 
         high, low = (_solved(lambda at, end=end: logs(at, end), x, slope) for end in (Ball.upper, Ball.lower))  # type: ignore[misc]  # bound now
         return ends_near(self, low, high, delta, witness), witness
+
+    def _zero(self, delta: Fraction) -> tuple[Bound, Witness]:
+        """Where δ(0) is no more than δ."""
+        witness = self._found(Fraction(0))
+        if not self.meets(Fraction(0), delta, witness):
+            raise NotCertified("a smoothed contour", "ε is too close to 0 to be told from it")
+        return Bound(0.0, 0.0), witness
 
     def _plan(self, direction: int, x: float, goal: float, slope: float) -> SmoothPlan:
         """As near as is asked; or not as near, for which fewer nodes must be low."""
@@ -132,7 +141,7 @@ class SmoothedProfile(Profile):
         """The direction that costs more, about where its δ has that logarithm, the slope there, and the witness of the
         other one."""
         x, slope = self._root(0, goal)
-        if len(self.sums) == 1:
+        if len(self.sums) == 1 or x <= 0:  # there directions are alike, mostly
             return 0, x, slope, {}
         t = bounded_by(self.sums[1], x, goal - _BELOW)
         if t is not None:
@@ -150,9 +159,7 @@ class SmoothedProfile(Profile):
 
     def _root(self, direction: int, goal: float) -> tuple[float, float]:
         x, slope = self.sums[direction].root(goal)
-        if not x > 0:
-            raise NotCertified("a smoothed contour", "ε is too close to 0 to be told from it")
-        return x, slope
+        return max(x, 0.0), slope
 
     def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
         """At many ε: contours made for one serve the next ones, as long as they are good enough there."""

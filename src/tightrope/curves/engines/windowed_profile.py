@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
+from tightrope.curves.engines import windowed_secants as roots
 from tightrope.curves.engines.lesser_direction import bounded_by, chernoff_bound
 from tightrope.curves.engines.transformed import total_variation, transforms
 from tightrope.curves.engines.windowed_direction import WindowedDirection
 from tightrope.curves.engines.windowed_laws import window_law
-from tightrope.curves.engines.windowed_secants import CLOSE, CLOSE_CALL, close, polished, seen
 from tightrope.curves.engines.windowed_stretches import WindowedStretches
-from tightrope.curves.engines.windowed_witness import read_plan, written_plan
+from tightrope.curves.engines.windowed_witness import both_plans, read_plan, written_plan
 from tightrope.curves.engines.windowed_zero import FLAT, FarFromZero, mirrored, root_near_zero
 from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss, merged
@@ -33,16 +33,11 @@ from tightrope.numerics.real import ZERO, Real, largest
 from tightrope.numerics.windowed.plan import WindowPlan
 from tightrope.numerics.windowed.total import WindowedSum
 
-_STEPS = tuple(10.0**k for k in range(-13, -3))
-_FARTHER = tuple(1 + 4.0**k for k in range(-5, 15))
-_SINKING = 0.95  # a root that falls like this may be 0
-_ATTEMPTS = 5
-_DEAR_ALONE = 1e5  # microseconds of a proof that is in vain if the other direction has none
+_FARTHER, _SINKING = tuple(1 + 4.0**k for k in range(-5, 15)), 0.95  # a root that falls like this may be 0
+_ATTEMPTS, _DEAR_ALONE = 5, 1e5  # microseconds of a proof that is in vain if the other direction has none
 _DEAR, _ROUGHLY = 3e5, math.log(1e-2)  # microseconds of a proof that is worth a rough one; and how rough
-_FEW = 5  # points that are asked alone
-_APART, _NARROW = 1e-9, 3e-7  # of ε: closer ends need no halving; and no other direction
-_GREATER = 2.0  # nats by which floats see that adding a record costs more
-_UNSURE = 4.0  # nats by which a saddle may be off
+_FEW, _NARROW = 5, 3e-7  # points that are asked alone; and of ε: closer ends need no other direction
+_GREATER, _UNSURE = 2.0, 4.0  # nats by which floats see that adding a record costs more, and a saddle may be off
 _ASIDE, _LEAST = 4, 1e-3  # how far δ may be from where floats see it, as a factor; where ε may be 0, of the largest
 Answer = tuple[Bound, Witness]
 
@@ -81,8 +76,13 @@ class WindowedProfile(Profile):
             raise NotCertified("a windowed contour", "the mass at ∞ is as large as δ")
         return goal + math.log1p(-math.exp(math.log(leak) - goal))
 
-    def _beside(self, x: float, level: float, plan: WindowPlan, adding: bool = False) -> Witness:
-        """The plan, and what bounds the other direction."""
+    def _beside(
+        self, x: float, level: float, plan: WindowPlan, adding: bool = False, other: WindowPlan | None = None
+    ) -> Witness:
+        """The plan, and what bounds the other direction, if that has no plan yet."""
+        if other is not None:
+            plans = (other, plan) if adding else (plan, other)
+            return {**written_plan(plans[0]), "other": written_plan(plans[1])}
         if adding:
             return {**written_plan(self.steps.rough_plan(x, level, adding=False)), "other": written_plan(plan)}
         witness = written_plan(plan)
@@ -136,14 +136,18 @@ class WindowedProfile(Profile):
             adding = self.steps.near(x, adding=True) > goal + _GREATER
         if adding:
             x, slope = max((x, slope), self.steps.root(goal, adding=True))
-        return self._solved(x, slope, delta, goal, adding, again=not self.steps.alone)
+        return self._solved(x, slope, delta, goal, adding, again=not self.steps.alone, made=None)
 
-    def _solved(self, x: float, slope: float, delta: Fraction, goal: float, adding: bool, again: bool) -> Answer:
+    def _solved(
+        self, x: float, slope: float, delta: Fraction, goal: float, adding: bool, again: bool, made: Witness | None
+    ) -> Answer:
         """Around an x where floats see δ; ``adding``: in the direction that mostly costs less. ``again``: or in the
-        other one, should that cost more."""
-        plan = self.steps.plan(x, goal, slope, root=True, adding=adding)
-        if plan.work > _DEAR_ALONE and not self.steps.alone:
-            self._beside(x * (1 - min(CLOSE, 1 / slope)), goal, plan, adding)  # before a dear proof, if it must fail
+        other one, should that cost more. ``made``: the plans of both, made there."""
+        plan, other = both_plans(made, adding)
+        if plan is None or not roots.sharp_at(self.steps, x, plan, roots.APART / 4, adding):
+            plan = self.steps.plan(x, goal, slope, root=True, adding=adding)
+        if plan.work > _DEAR_ALONE and not self.steps.alone and other is None:
+            self._beside(x * (1 - min(roots.CLOSE, 1 / slope)), goal, plan, adding)  # if a dear proof must fail
         located: AbstractContextManager[None] = nullcontext()
         if plan.work > _DEAR:
             x, slope = self._located(x, goal, slope, adding)
@@ -153,18 +157,18 @@ class WindowedProfile(Profile):
             return flat
         for _ in range(_ATTEMPTS):  # far out, the first x is rough
             with located:
-                start, (x, slope) = x, polished(self.steps, x, goal, plan, slope, adding)
+                start, (x, slope) = x, roots.polished(self.steps, x, goal, plan, slope, adding)
             located = nullcontext()
             if (flat := self._flat(delta, slope)) is not None:
                 return flat
-            if close(x, start, slope) or seen(self.steps, x, goal, plan, _APART * slope, adding):
-                witness = self._beside(x, goal, plan, adding)
+            if roots.close(x, start, slope) or roots.seen(self.steps, x, goal, plan, roots.APART * slope, adding):
+                witness = self._beside(x, goal, plan, adding, other)
                 found = self._enclosed(x, delta, witness)
                 if found is not None and found.upper - found.lower < _NARROW * found.upper:
                     return found, witness
-                if again and self.needs(Fraction(x * (1 + _APART)), delta, witness):  # the other direction does
+                if again and self.needs(Fraction(x * (1 + roots.APART)), delta, witness):  # the other direction does
                     with suppress(NotCertified):
-                        return self._solved(x, slope, delta, goal, not adding, again=False)
+                        return self._solved(x, slope, delta, goal, not adding, False, witness)
                 if found is not None:
                     return found, witness
             if x == start:
@@ -179,28 +183,24 @@ class WindowedProfile(Profile):
         """A better x and its slope, where a fine plan is dear: by rough ones."""
         for _ in range(_ATTEMPTS):
             rough = self.steps.plan_to(x, x, goal + _ROUGHLY, adding)
-            start, (x, slope) = x, polished(self.steps, x, goal, rough, slope, adding)
-            if slope < FLAT or close(x, start, slope) or seen(self.steps, x, goal, rough, CLOSE_CALL, adding):
+            start, (x, slope) = x, roots.polished(self.steps, x, goal, rough, slope, adding)
+            there = slope < FLAT or roots.close(x, start, slope)
+            if there or roots.seen(self.steps, x, goal, rough, roots.CLOSE_CALL, adding):
                 break
         return x, slope
 
     def _enclosed(self, x: float, delta: Fraction, witness: Witness) -> Bound | None:
         """Both ends near x, each proved where it is."""
-        upper = next((e for s in _STEPS if self.meets(Fraction(e := x * (1 + s)), delta, witness)), None)
-        lower = next((e for s in _STEPS if self.needs(Fraction(e := x * (1 - s)), delta, witness)), None)
-        return None if upper is None or lower is None else self._between(lower, upper, delta, witness)
 
-    def _between(self, lower: float, upper: float, delta: Fraction, witness: Witness) -> Bound:
-        """Closer ends, where the other direction has them apart: beside atoms, adding a record may cost more."""
-        while upper - lower > _APART * upper:
-            middle = (lower + upper) / 2
-            if self.meets(Fraction(middle), delta, witness):
-                upper = middle
-            elif self.needs(Fraction(middle), delta, witness):
-                lower = middle
-            else:
-                break
-        return Bound(lower, upper)
+        def meets(e: float) -> bool:
+            return self.meets(Fraction(e), delta, witness)
+
+        def needs(e: float) -> bool:
+            return self.needs(Fraction(e), delta, witness)
+
+        above, below = roots.nearest(lambda s: meets(x * (1 + s))), roots.nearest(lambda s: needs(x * (1 - s)))
+        known = above is not None and below is not None
+        return Bound(*roots.halved(x * (1 - (below or 0)), x * (1 + (above or 0)), meets, needs)) if known else None
 
     def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
         """At many ε; a plan for each direction serves a whole stretch."""

@@ -9,7 +9,7 @@ from tightrope.curves.profile import Witness
 from tightrope.numerics.windowed.bounds import Split
 from tightrope.numerics.windowed.plan import Piece, WindowPlan
 
-__all__ = ["read_plan", "written_plan"]
+__all__ = ["both_plans", "read_plan", "written_plan"]
 
 _EXCHANGED = ("start", "deep", "deep_tilt")  # written only where a record is exchanged
 _SPLIT = [f.name for f in fields(Split)]
@@ -44,3 +44,11 @@ def read_plan(witness: Witness) -> WindowPlan:
         pieces.append(Piece(split, **{name: exact(given, name) for name in _PIECE}))  # type: ignore[arg-type]  # likewise
     rest = {name: int(witness[name]) if name in ("count", "bits") else exact(witness, name) for name in _PLAN}
     return WindowPlan(tuple(pieces), **rest)  # type: ignore[arg-type]  # likewise
+
+
+def both_plans(witness: Witness | None, adding: bool) -> tuple[WindowPlan | None, WindowPlan | None]:
+    """The plan of a direction, and that of the other one, as far as a witness has them."""
+    if witness is None:
+        return None, None
+    removes, adds = read_plan(witness), read_plan(witness["other"]) if "eta" in witness["other"] else None
+    return (adds, removes) if adding else (removes, adds)

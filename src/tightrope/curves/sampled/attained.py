@@ -60,10 +60,10 @@ def renyi_attained_by_sample(c: Loss, order: Fraction) -> Ball:
         "where another part needs more than b records: they count as none in this one, and are dropped first",
     ),
 )
-def loss_attained_by_cut_batches(c: Loss, most: int) -> Loss:
-    """A batch from a single record is never cut to b ≥ 1 records, so a law that one record attains on a Poisson sample
-    is attained with cuts as well. With b = 0 all batches are empty and tell nothing."""
-    return c if most >= 1 else Loss(())
+def loss_attained_by_cut_batches(c: Loss, most: int, records: int = 1) -> Loss:
+    """No batch from at most b records is cut to b of them, so a law that so few attain on a Poisson sample is attained
+    with cuts as well, one record's for b ≥ 1. With b = 0 all batches are empty and tell nothing."""
+    return c if most >= records else Loss(())
 
 
 @theorem(

@@ -17,7 +17,6 @@ from tightrope.curves.engines.gridded_pair import at_minus
 from tightrope.curves.engines.transformed import contour_sum
 from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss, Parts
-from tightrope.curves.sampled.poisson import single
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ball, precision, upper_float
@@ -26,6 +25,7 @@ from tightrope.numerics.real import Real, real, total
 from tightrope.numerics.remembered import kept, remembered
 from tightrope.numerics.sums.connected_dots import connected_dots
 from tightrope.numerics.sums.finite import FiniteLaw, scattered
+from tightrope.numerics.sums.finite_engines import common_unit
 from tightrope.numerics.sums.supporting_lines import Below, supporting_lines
 from tightrope.numerics.transforms.sampled_rule import short
 from tightrope.theorems import Source, theorem
@@ -33,6 +33,7 @@ from tightrope.theorems import Source, theorem
 _DENSE, _GROWTH = 450, Fraction(21, 20)  # points of equal distance on either side of 0; then ever further apart
 _WIDE, _TILTED = 6.0, 2.0  # deviations that they cover, and variances, as sampling looks at tilted laws
 _NOTHING = -600.0  # ln of a δ that needs no points beyond it
+_FARTHEST = 600  # an ε beyond which all is lost
 _BITS = 160
 _WORK = 4e5
 _LEAST, _MOST = 1e-9, 40.0  # deviations of a loss for which this is worth while
@@ -47,9 +48,7 @@ class _Points:
     leak: Real
 
 
-@theorem(
-    of=Loss, gives=Loss, kind="upper", role="conversion", source=Source("doroshenko2022connect", "Sec. 4")
-)
+@theorem(of=Loss, gives=Loss, kind="upper", role="sampling", source=Source("doroshenko2022connect", "Sec. 4"))
 def loss_is_dominated_by_dots(c: Loss) -> Loss | None:
     """Chords between points of a profile lie above it, since it is convex in e^ε, and are the profile of a finite pair:
     that pair dominates, and whatever sampling makes of it."""
@@ -62,9 +61,7 @@ def loss_is_dominated_by_dots(c: Loss) -> Loss | None:
     return Loss(((forward, 1),), ((backward, 1),))
 
 
-@theorem(
-    of=Loss, gives=Loss, kind="lower", role="conversion", source=Source("tightrope", "tables from below")
-)
+@theorem(of=Loss, gives=Loss, kind="lower", role="sampling", source=Source("tightrope", "tables from below"))
 def loss_dominates_lines(c: Loss) -> Loss | None:
     """The largest of finitely many lines below a profile is the profile of a finite pair, which is a function of the
     outputs of the first by Blackwell's theorem; so it costs no more, nor does what sampling makes of it."""
@@ -94,8 +91,8 @@ def _reversed(law: FiniteLaw) -> FiniteLaw:
 
 
 def _points(c: Loss) -> _Points | None:
-    """None if the loss is one pair, or little is known of it."""
-    return None if single(c) is not None else _found(c.remove, c.add)
+    """None if little is known of it."""
+    return _found(c.remove, c.add)
 
 
 @lru_cache(maxsize=64)
@@ -107,7 +104,7 @@ def _found(remove: Parts, add: Parts | None) -> _Points | None:
     spread = max(math.sqrt(whole.spread()) for whole in sums)
     if not _LEAST < spread < _MOST:
         return None
-    unit = short((_WIDE * spread + _TILTED * spread**2) / _DENSE)
+    unit = _aligned(sides, short((_WIDE * spread + _TILTED * spread**2) / _DENSE))
     try:
         with effort.allowed(_WORK):  # what a question about the mechanism on all records may be
             heights = [_heights(parts, whole, unit) for parts, whole in zip(sides, sums, strict=True)]
@@ -119,6 +116,17 @@ def _found(remove: Parts, add: Parts | None) -> _Points | None:
     return _Points(unit, (*below, *heights[0]), leak)
 
 
+def _aligned(sides: list[Parts], unit: Fraction) -> Fraction:
+    """About that distance, or a little less, such that atoms lie on points: between them the profile is a line, or
+    smooth."""
+    units = [pair.atom_unit() for parts in sides for pair, _ in parts]
+    atoms = [one for one in units if one]
+    if None in units or not atoms:
+        return unit
+    common = common_unit(atoms)
+    return common / math.ceil(common / unit) if common >= unit else unit
+
+
 def _heights(parts: Parts, whole: ContourSum, unit: Fraction) -> list[tuple[int, Ball]]:
     """δ at ε = unit·step from 0 to where it is 0, or next to nothing."""
     top, steps = total([(pair.largest(), n) for pair, n in parts]), [0]
@@ -128,6 +136,8 @@ def _heights(parts: Parts, whole: ContourSum, unit: Fraction) -> list[tuple[int,
         step = steps[-1] + 1 if steps[-1] < _DENSE else math.ceil(steps[-1] * _GROWTH)
         steps.append(step if end is None else min(step, end))
         if step >= _DENSE and whole.chernoff(float(unit * step), _NOTHING)[0] < _NOTHING:
+            break
+        if unit * step > _FARTHEST:
             break
     inner = steps[:-1] if steps[-1] == end else steps
     found = loss_has_profile(Loss(parts)).deltas([unit * step for step in inner])

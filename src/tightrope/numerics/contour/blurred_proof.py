@@ -202,7 +202,7 @@ def _finer(transform: Transform, copies: int, plan: BlurPlan, indices: Integers)
     import numpy as np
 
     try:
-        terms = transform.terms_up_to(plan.t, plan.eta * int(indices[-1]))
+        terms = transform.terms_up_to(plan.t, plan.eta * int(indices[-1])) if transform.fine else None
         found = None if terms is None else fine_powers(terms, plan.eta, indices, copies, _FINE)
         if found is not None:
             return _Power(found.values, found.error + 4 * UNIT, np.maximum(_size(found.values), _LIGHT))

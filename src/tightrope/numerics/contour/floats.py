@@ -188,6 +188,14 @@ class Saddles:
                 closely = False
         return best
 
+    def last_root(self, log_target: float) -> float:
+        """The x at which Chernoff's bound is e^log_target: the call is no more there."""
+
+        def objective(at: Floats, k: Floats) -> Floats:
+            return (k + log_factor(at) - log_target) / at
+
+        return self.best(objective)[1]
+
     def saddle_root(self, log_target: float) -> tuple[float, float]:
         """About the x at which the call is e^log_target, and its saddle."""
         import numpy as np

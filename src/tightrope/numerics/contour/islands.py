@@ -10,7 +10,7 @@ from tightrope.numerics.transforms.low_stretches import LowPart
 
 __all__ = ["islands"]
 
-_MOST, _NODES, _LONGEST = 20, 2000, 3000  # islands, their nodes, and what is looked at for one
+_MOST, _NODES, _LONGEST = 40, 8000, 3000  # islands, their nodes, and what is looked at for one
 _FURTHER = 0.03  # of y: a little more than a stretch in which something is not low
 _ROOM = 1.3  # what is that much lower than it must be is quickly proved to be low
 _BESIDE = 2  # nodes on each side

@@ -18,7 +18,7 @@ from tightrope.numerics.balls import Ball, between, precision
 from tightrope.numerics.contour.floats import searching
 from tightrope.numerics.contour.islands import islands
 from tightrope.numerics.contour.loss_sum import LossSum
-from tightrope.numerics.contour.smoothed_proof import NotLow, SmoothedProof, SmoothPlan, check_gaps
+from tightrope.numerics.contour.smoothed_proof import NotLow, SmoothedProof, SmoothPlan, check_gaps, price
 from tightrope.numerics.contour.tilts import normal_root
 from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.low_stretches import LowPart, low_parts, near_end
@@ -40,15 +40,14 @@ _ROOM = 1.1  # |φ| is to be a little below what is asked
 _MORE, _NEAR_BY = 1.5, 4.0  # times as many nodes, where those seen are not enough: where it fails so near to them
 _PLACES, _MENDED = 32, 6  # times that a plan may be mended
 _MOST_NODES = 4000
-_UNITS = 1.6  # of work for each microsecond of the transforms
 _LOW_WORK, _LOOKS = 5e3, 100  # to see how far nodes are not low; and the tilts that are worth as much as the rest
+_AGAIN = 2.5  # plans like the first one that a search for a root takes, at least
 _PLANS, _STEPS, _STEEPER, _STEEPENED = 10, 10, 4.0, 3  # the slope, where nothing is seen; and how often
 _BELOW = (25.0, 70.0, 150.0, 300.0)  # nats by which a call may be below Chernoff's bound
 _CLOSE, _APART = 1e-3, 0.1  # ln of the call so near to its target ends a search; and what all plans agree on
 _BEFORE, _NEAR, _OUTGROWN = 0.85, 0.02, 4.0  # a tilt so much below the saddle should have about the same curvature
 _LOW_NATS, _NOTHING = 40.0, 3.0
-_SMALL = (16, 128, 1024)  # shares of the usual tilt
-_SEEN = 4  # bits of a ball whose middle is worth something
+_SMALL, _SEEN = (16, 128, 1024), 4  # shares of the usual tilt; bits of a ball whose middle is worth something
 _WHAT = "a smoothed contour"
 
 
@@ -68,11 +67,11 @@ class SmoothedSum(LossSum):
             return math.inf, 0.0
         if log_target >= self._saddles.log_mass:
             return -math.inf, 0.0
-        deviation, low, high = self._deviation(), 0.0, math.inf
+        deviation, low, high = self._deviation(), 0.0, _ROOM * self._saddles.last_root(log_target)
         x, slope = self._start(log_target)
-        back, steeper = deviation / 4, 0
+        x, back, steeper = max(x, 0.0), deviation / 4, 0
         for _ in range(_PLANS):
-            plan, made = self._proved(x, log_target, -slope, _ROUGH), x
+            plan, made = self._proved(x, log_target, -slope, _ROUGH, room=_AGAIN), x
             reach = max(deviation, math.pi / float(plan.eta))
             for _ in range(_STEPS):
                 found = self._log_slope(x, plan)
@@ -85,6 +84,8 @@ class SmoothedSum(LossSum):
                         x, back = (low + high) / 2 if low > 0 else max(x - back, x / 2), 2 * back
                     break
                 gap, slope, steeper = found[0] - log_target, found[1], 0
+                if gap < 0 and x <= 0:
+                    return 0.0, slope
                 if abs(gap) > _APART:
                     low, high = (max(low, x), high) if gap > 0 else (low, min(high, x))
                 following = min(x - gap / slope, made + reach)
@@ -180,17 +181,19 @@ class SmoothedSum(LossSum):
                         raise
             return self._proved(x, log_call, -slope, relative, narrowest)
 
-    def _proved(self, x: float, log_call: float, steep: float, relative: float, narrowest: float = 0.0) -> SmoothPlan:
-        """A plan whose nodes are proved to be low, if need be with some more of them, or with islands."""
+    def _proved(
+        self, x: float, log_call: float, steep: float, relative: float, narrowest: float = 0.0, room: float = 1.0
+    ) -> SmoothPlan:
+        """A plan whose nodes are proved to be low, if need be with some more of them, or with islands. ``room``: so
+        many times its price is to be left."""
         plan = self._plan(x, log_call, steep, relative, narrowest)
         for _ in range(_MENDED):
             try:
-                self._kept(plan)
+                self._kept(plan, room)
+                break
             except NotLow as wrong:
                 plan = self._mended(plan, wrong)
-            else:
-                return plan
-        self._kept(plan)
+        self._kept(plan, room)
         return plan
 
     def _mended(self, plan: SmoothPlan, wrong: NotLow) -> SmoothPlan:
@@ -269,24 +272,21 @@ class SmoothedSum(LossSum):
         low = np.zeros(_PLACES, dtype=np.bool_)
         return any(bool((low := low | (part.logs(places) < -_ROOM * nats)).all()) for part in parts)
 
-    def _kept(self, plan: SmoothPlan) -> SmoothedProof:
+    def _kept(self, plan: SmoothPlan, room: float = 1.0) -> SmoothedProof:
         """The proof of a plan, one of the last few."""
         proof = self._proofs.get(plan)
         if proof is None:
             while len(self._proofs) >= _KEPT:
                 self._proofs.pop(next(iter(self._proofs)), None)
             plan.check()
-            t, eta = float(plan.t), float(plan.eta)
-            work = sum(transform.cost(t, eta, plan.count, plan.bits) for transform, _ in self._parts)
-            for start, end in plan.islands:
-                work += sum(transform.at_cost(plan.t, plan.eta, range(start, end + 1)) for transform, _ in self._parts)
+            work = price(self._parts, plan)
             for number in range(1, len(plan.islands) + 2):
-                if not effort.affords(_UNITS * work):
+                if not effort.affords(room * work):
                     raise NotCertified(_WHAT, "the work allowed to one question is spent")
                 with effort.owing():  # a check takes the same path
                     check_gaps(self._parts, plan, self._low, number)
             with effort.owing():
-                effort.spend(_UNITS * work, _WHAT)
+                effort.spend(work, _WHAT)
                 proof = self._proofs[plan] = SmoothedProof(self._parts, self._saddles, plan, self._low)
         return proof
 

@@ -43,10 +43,11 @@ from tightrope.numerics.transforms.low_stretches import low_parts, low_up_to
 from tightrope.numerics.transforms.transform import Transform, unit, whole_power
 from tightrope.numerics.transforms.turned_sum import TurnedSum
 
-__all__ = ["NotLow", "SmoothPlan", "SmoothedProof", "check_gaps"]
+__all__ = ["NotLow", "SmoothPlan", "SmoothedProof", "check_gaps", "price"]
 
 _GUARD = 40
 _ALIAS_BITS = 40
+_UNITS, _NODE = 1.6, 6.0  # of work for each microsecond of the transforms; and such for their product at a node
 _MOST_NODES, _MOST_BITS, _MOST_ISLANDS = 20_000, 4000, 60  # a plan may come from outside
 
 
@@ -103,6 +104,15 @@ def check_gaps(
         reached = known.get(key, end)
         if reached < end:
             raise NotLow(float(reached), plan.nats)
+
+
+def price(parts: Sequence[tuple[Transform, int]], plan: SmoothPlan) -> float:
+    """About how many units of work the nodes are."""
+    t, eta = float(plan.t), float(plan.eta)
+    work = sum(transform.cost(t, eta, plan.count, plan.bits) for transform, _ in parts)
+    for nodes in (range(start, end + 1) for start, end in plan.islands):
+        work += sum(one.at_cost(plan.t, plan.eta, nodes) for one, _ in parts) + _NODE * len(nodes)
+    return _UNITS * work
 
 
 class _Piece:

@@ -29,6 +29,12 @@ _LEAST_MU, _MOST_MU = 1e-12, 1e4
 _FLAT = 1e-260  # more than e^{−600}, to which exponents far below are raised
 
 
+def exponents(z: Floats, mu: Rounded, half: Rounded) -> Bounds:
+    """μz − μ²/2 and its error: that of μ, that of μ/2, and a rounding each of the difference and of the product."""
+    off = 1.01 * ((mu.error + 2.1 * UNIT * mu.value) * (np.abs(z) + half.value) + mu.value * half.error)
+    return mu.value * (z - half.value), off
+
+
 class NormalCoordinate(CellLaw):
     """A loss that rises with z, where P and Q are mixtures of normal laws around 0 and ±μ."""
 
@@ -98,10 +104,7 @@ class NormalCoordinate(CellLaw):
         return Cells(p_low, p_high, q_low, q_high, slack)
 
     def _exponents(self, z: Floats) -> Bounds:
-        """μz − μ²/2 and its error: that of μ, that of μ/2, and a rounding each of the difference and of the product."""
-        mu, half = self._mu, self._half
-        off = 1.01 * ((mu.error + 2.1 * UNIT * mu.value) * (np.abs(z) + half.value) + mu.value * half.error)
-        return mu.value * (z - half.value), off
+        return exponents(z, self._mu, self._half)
 
     def _around(self, z: Floats, sign: int) -> Bounds:
         return normal_masses(z, Rounded(sign * self._mu.value, abs(sign) * self._mu.error))

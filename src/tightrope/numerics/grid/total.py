@@ -22,6 +22,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -40,6 +42,17 @@ SUMMED = 3 * EXP_ERROR + 2600 * UNIT  # of a term: products, and two exponential
 _UNSURE = Ball(0).union(Ball(1)) - Ball(0).union(Ball(1))  # [−1, 1]
 LARGER = 1 + 1e-9  # a kernel in floats
 _FAR = 590.0  # exponents beyond this are cut
+
+
+class _Fixed(NamedTuple):
+    """What does not depend on ε: the offsets of both laws, e^{scale}, e^{±lowest}, and what a point's rounding adds."""
+
+    moved: float
+    scale: Ball
+    rise: Ball
+    fall: Ball
+    missing: Ball
+    misplaced: Ball
 
 
 class GridSum:
@@ -132,8 +145,7 @@ class GridSum:
         h, splits, streams = self.step, self.splits, self.plan.streams
         if not self.ranges:
             return Ball(0)
-        moved = Fraction(upper_float(self.greater.offset)) + Fraction(upper_float(-self.lesser.offset)) + 2 * h
-        added = Ball(1)
+        moved, added = self._moved, Ball(1)
         if not streams:
             added = splits * (ball(h) / 4).tanh() * self._near(epsilon, moved + splits * h, exact=False)
         if self.layers is not None:
@@ -145,35 +157,47 @@ class GridSum:
             added = added.upper().min((sum(near, found.rest)).upper())
         return added * (ball(self.reach) + ball(moved)).exp()
 
+    @cached_property
+    def _moved(self) -> Fraction:
+        """How far rounding moves a sum, and two steps."""
+        return Fraction(upper_float(self.greater.offset)) + Fraction(upper_float(-self.lesser.offset)) + 2 * self.step
+
+    @cached_property
+    def _fixed(self) -> _Fixed:
+        side = self.greater
+        with precision(100):
+            lowest = ball(self.step * self.plan.start) * ball(self.plan.tilt)
+            moved = upper_float(side.offset) + upper_float(-self.lesser.offset)
+            misplaced = 4 * side.misplaced * (2 * side.missing).exp()
+            return _Fixed(moved, side.scale.exp(), lowest.exp(), (-lowest).exp(), side.missing.expm1(), misplaced)
+
     def _near(self, epsilon: float, reach: Fraction, exact: bool, kernel: Kernel | None = None) -> Ball:
         """At least the greater law's chance to be within ``reach`` of ε, or the mean of a kernel there; ``exact``: or
         that of exact splits."""
-        side, h, tilt = self.greater, self.step, ball(self.plan.tilt)
+        side, h, tilt, fixed = self.greater, self.step, ball(self.plan.tilt), self._fixed
         tilted, _, sizes, _ = self.tails[0]
         first = max(math.floor((Fraction(epsilon) - reach) / h) - self.plan.start, 0)
         end = math.ceil((Fraction(epsilon) + reach) / h) + 1 - self.plan.start
         last = min(end, self.size - 1)
-        moved = upper_float(self.greater.offset) + upper_float(-self.lesser.offset)
-        largest = 1.0 if kernel is None else kernel.top * LARGER + 4 * moved
+        largest = 1.0 if kernel is None else kernel.top * LARGER + 4 * fixed.moved
         if last <= first:
             return Ball(largest)
         size = Ball(float(sizes[first])) * Ball(SUMMED + 2 * self.plan.length * UNIT)
         most = Ball(float(tilted[first])) - Ball(float(tilted[last])) + 2 * size
         if kernel is not None:
-            most = self._mean(epsilon, first, last, kernel, moved)
+            most = self._mean(epsilon, first, last, kernel, fixed.moved)
         x = ball(h * (self.plan.start + first)) * tilt  # every factor in the window is at most e^−x
         noise = Ball(self.error) * Ball(last - first + 1).sqrt() * (-x).exp()
-        lowest = ball(h * self.plan.start) * tilt
         # Sums outside the window: those below are above ε − reach; all from ``last`` on are at most 1 after tilting.
         highest = (tilt * ball(reach - Fraction(epsilon))).exp()
         above = (-tilt * ball(h * (self.plan.start + last))).exp()
         outside = (side.outside_below * highest if first == 0 else Ball(0)) + (above if last < end else Ball(0))
         outside += side.strayed * highest
         if exact and kernel is None:
-            outside += side.missing.expm1() * highest
+            outside += fixed.missing * highest
         elif exact:  # a step that rounding has moved by one point changes the kernel by as much (``splitting.py``)
-            most += 4 * side.misplaced * (2 * side.missing).exp() * highest * lowest.exp()
-        return side.scale.exp() * ((-lowest).exp() * most + (noise + outside) * Ball(largest))
+            most += fixed.misplaced * highest * fixed.rise
+        return fixed.scale * (fixed.fall * most + (noise + outside) * Ball(largest))
 
     def _mean(self, epsilon: float, first: int, last: int, kernel: Kernel, moved: float) -> Ball:
         """At least the sum of the greater law's numbers there, after turning back, times the kernel."""

@@ -61,17 +61,22 @@ def supporting_lines(unit: Fraction, points: Sequence[tuple[int, Ball]], leak: F
 
 
 def _touching(near: Sequence[_Place]) -> _Line | None:
-    """A line that is nowhere above H and nearly touches it at the third of five places; None if they are too close."""
+    """A line that is nowhere above H and nearly touches it at the third of five places; None if they are too close.
+
+    It is no flatter than the chord to the right, so that g does not fall further on. Where H is a line itself its chord
+    to the left may seem to be the flatter one by some error: so much, times γ, g may be less further to the left.
+    """
     steepest = [(b.high - a.low) / (b.at - a.at) for a, b in pairwise(near)]  # at most, of each chord
     flattest = [(b.low - a.high) / (b.at - a.at) for a, b in pairwise(near)]
-    slope = _rounded((steepest[1] + flattest[1] + steepest[2] + flattest[2]) / 4)
+    slope = _rounded(((steepest[1] + flattest[1] + steepest[2] + flattest[2]) / 4).min(flattest[2]))
     m = ball(slope)
-    if not (steepest[1] <= m and m <= flattest[2]):
+    if not m <= flattest[2]:
         return None
     lows = [place.low - m * place.at for place in near]
     right = _least(lows[2], flattest[1] - m, lows[3], steepest[3] - m, near[3].at - near[2].at)
     left = _least(lows[2], m - steepest[2], lows[1], m - flattest[0], near[2].at - near[1].at)
-    return _Line(slope, _rounded(right.min(left)))
+    error = (steepest[1] - m).max(Ball(0)) * near[1].at
+    return _Line(slope, _rounded(right.min(left) - error))
 
 
 def _least(here: Ball, falls: Ball, there: Ball, rises: Ball, width: Ball) -> Ball:

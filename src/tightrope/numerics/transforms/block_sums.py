@@ -3,6 +3,8 @@
 The k are gathered in blocks, and |Σ| ≤ Σ_blocks |Σ_{k in the block} p_k e^{iyℓ_k}| =: F(y). A block's size does not
 change with the origin of its losses, so F moves by at most λ = Σ p_k|ℓ_k − (an origin of its block)| per unit of y: the
 largest F of a grid of y, and λ times half its step, bound F between. Long blocks give a small F, short ones a small λ.
+Of one block alone F² = Σp_ip_j·cos(y(ℓ_i − ℓ_j)) has a second derivative of at most V = Σp_ip_j(ℓ_i − ℓ_j)² in size, so
+that between two places at a distance h it exceeds the larger of both by V·h²/8 at most: far less, where h is short.
 Doubles with proved errors, as in ``float_lines``.
 """
 
@@ -30,6 +32,7 @@ _MOST_STEPS = 2e6  # so the errors of the powers stay far below 10⁻⁶
 _BATCH = 30_000  # products at a time
 _LOOKS, _GOLDEN = 24, 0.6180339887498949  # places that show how large F is with each length, and how they are spread
 _SHARES = (0.7, 0.4, 0.2, 0.08)  # of what F seems to leave of the goal, for the steps of the grid
+_ALONE = (0.7, 0.1, 0.01, 0.001)  # the same for one block, whose steps are longer by the root of that
 _TRIALS = 8
 _TRIAL, _STEP, _BLOCK, _PRODUCT = 150.0, 0.02, 0.015, 0.0025  # units of work for a trial, and for each of these in it
 _LENGTHS = tuple(4**k for k in range(1, 12))
@@ -73,7 +76,8 @@ def stretch_bound(
         starts = np.arange(0, len(weights), length)
         means = np.add.reduceat(weights * places, starts) / np.maximum(np.add.reduceat(weights, starts), 1e-300)
         away = np.abs(places - np.repeat(means, length)[: len(places)])  # from any origin of the block
-        blocks.append((float((away + 4 * UNIT * np.abs(places) + 2.0**-48) @ weights) * _SLACK, starts))  # as rounded
+        away += 2.0**-51 * np.abs(places) + 2.0**-48  # as rounded
+        blocks.append(_Blocks(starts, float(away @ weights) * _SLACK, float(away**2 @ weights) * 2 * _SLACK))
         if length >= len(weights):
             break
     bound, patience = Ball(0), Patience() if patience is None else patience
@@ -83,33 +87,77 @@ def stretch_bound(
         at = float(low) + float(end - low) * ((np.arange(_LOOKS) * _GOLDEN) % 1.0)
         seen = np.exp(1j * np.multiply.outer(at, places)) * weights
         trials = []
-        for rate, starts in blocks:
-            room = goal - float(np.abs(np.add.reduceat(seen, starts, axis=1)).sum(axis=1).max())
-            for share in _SHARES if room > 0 else ():
-                steps = math.ceil(min(float(end - low) * rate / (2 * share * room), _MOST_STEPS + 1)) + 1
-                trials.append((_cost(steps, len(weights), len(starts)), steps, rate, starts))
+        for some in blocks:
+            most = float(np.abs(np.add.reduceat(seen, some.starts, axis=1)).sum(axis=1).max())
+            for share in some.room if most < goal else ():
+                steps = some.steps(float(end - low), most, goal, share)
+                trials.append((_cost(steps, len(weights), len(some.starts)), steps, some))
         patience.spend(_LOOKS, len(weights), len(weights))
-        for cost, steps, rate, starts in sorted(trials, key=lambda trial: trial[0])[:_TRIALS]:
+        for cost, steps, some in sorted(trials, key=lambda trial: trial[0])[:_TRIALS]:
             if patience.left - cost < max(least, 0.0) or steps > _MOST_STEPS:
                 continue
-            off = Ball(rate) * ball((end - low) / steps) / 2 + (12 * steps + 6 * len(weights) + 40) * UNIT
-            step, limit = (end - low) / steps, goal - float(off)
-            turn, first = (np.exp(1j * (places * float(y))) for y in (step, low + step / 2))
-            most, done = _largest(turn, first * weights, starts, steps, limit)
-            patience.spend(done, len(weights), len(starts))
+            off = (12 * steps + 6 * len(weights) + 40) * UNIT
+            first, step = some.places(low, end, steps)
+            limit = some.limit(goal, step) - float(off)
+            turns = [np.exp(1j * (places * float(y))) for y in (step, first)]
+            most, done = _largest(turns[0], turns[1] * weights, some.starts, steps, limit)
+            patience.spend(done, len(weights), len(some.starts))
             if most == math.inf:  # a trial that proves nothing
                 continue
             with precision(_BITS):
-                turn, first = (_units(losses, y) for y in (step, low + step / 2))
-            most, done = _largest(turn, first * weights, starts, steps, limit)
-            patience.spend(done, len(weights), len(starts))
+                turns = [_units(losses, y) for y in (step, first)]
+            most, done = _largest(turns[0], turns[1] * weights, some.starts, steps, limit)
+            patience.spend(done, len(weights), len(some.starts))
             if most < math.inf:
-                bound = bound.max((Ball(most) + off).upper())
+                bound = bound.max(some.between(Ball(most) + off, step))
                 break
         else:
             return Ball(1)
         low = end
     return bound if low >= high else Ball(1)
+
+
+@dataclass(frozen=True)
+class _Blocks:
+    """Where blocks begin, λ, and V of one block alone."""
+
+    starts: Integers
+    rate: float
+    bend: float
+
+    @property
+    def room(self) -> Sequence[float]:
+        """Shares of what seems to be left."""
+        return _SHARES if len(self.starts) > 1 else _ALONE
+
+    def steps(self, length: float, most: float, goal: float, share: float) -> int:
+        """So many for a stretch of that length where F seems to be at most ``most``: a choice."""
+        if len(self.starts) > 1:
+            number = length * self.rate / (2 * share * (goal - most))
+        else:
+            number = length * math.sqrt(self.bend / (8 * share * (goal - most) * (goal + most)))
+        return math.ceil(min(number, _MOST_STEPS + 1)) + 2
+
+    def places(self, low: Fraction, high: Fraction, steps: int) -> tuple[Fraction, Fraction]:
+        """The first place of the grid, and the distance to the next: of several blocks each is the middle of a step, of
+        one the first and the last are the ends."""
+        if len(self.starts) > 1:
+            return low + (high - low) / steps / 2, (high - low) / steps
+        return low, (high - low) / (steps - 1)
+
+    def limit(self, goal: float, step: Fraction) -> float:
+        """What F must not exceed at the grid, about."""
+        if len(self.starts) > 1:
+            return goal - self.rate * float(step) / 2
+        square = goal * goal - self.bend * float(step) ** 2 / 8
+        return math.sqrt(square) if square > 0 else -math.inf
+
+    def between(self, most: Ball, step: Fraction) -> Ball:
+        """A bound of F everywhere, if it is at most that at the grid."""
+        h = ball(step)
+        if len(self.starts) > 1:
+            return (most + Ball(self.rate) * h / 2).upper()
+        return (most**2 + Ball(self.bend) * h**2 / 8).sqrt().upper()
 
 
 def _cost(steps: int, terms: int, blocks: int) -> float:

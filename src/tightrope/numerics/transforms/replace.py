@@ -61,18 +61,19 @@ class ReplaceSampledNormalTransform(FallingTransform):
         return self.line(t, Fraction(0), 0)[0] if t not in (0, -1) else Ball(0)
 
     def log_floats(self, t: Floats | Sequence[float]) -> Floats:
-        """ln M(t) in floats, tilts of about one size at a time."""
+        """ln M(t) in floats, tilts of about one size at a time; ∞ where too many nodes would be needed."""
         import numpy as np
 
         c, rate = self._floats
         at = np.abs(np.asarray(t, dtype=np.float64) + 0.5) - 0.5
         nats = 34.0 + min(60.0, max(0.0, -2 * math.log(rate * min(c, 1.0))))
         order = np.argsort(at)
-        result = np.empty_like(at)
+        result = np.full_like(at, math.inf)
         with np.errstate(all="ignore"):
             while len(order):
                 some = order[at[order] + 1 <= (at[order[0]] + 1) * _TOGETHER]
-                result[some] = self._grid(at[some], 0.0, nats)[0]
+                with suppress(NotCertified):
+                    result[some] = self._grid(at[some], 0.0, nats)[0]
                 order = order[len(some) :]
         return result
 

@@ -16,6 +16,7 @@ from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
 from tightrope.numerics.gauss import float_gauss, gauss, gauss_error
+from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.float_lines import FloatNodes, above, exponential_sums
 from tightrope.numerics.transforms.near_and_far import FAR_NODE
 from tightrope.numerics.transforms.sampled_laplace_nodes import FarLaplace
@@ -30,7 +31,7 @@ __all__ = ["SampledLaplaceTransform"]
 _GUARD = 40
 _MOST_NODES = 400
 _MOST_FAR = 3000  # far out, in doubles
-_NATS = 40.0  # accuracy of doubles
+_NATS, _DOUBLE_BITS = 40.0, 128  # accuracy of doubles, and of what they are made from
 _MOST_PRODUCTS = 3e7
 _MANY = 3000  # copies
 _SEVERAL = -1  # a floor that some fifty copies have
@@ -39,6 +40,8 @@ _CRUDE = 1e-6  # a remainder of more is no use
 
 class SampledLaplaceTransform(Transform):
     """The Laplace pair with ε₀ > 0 sampled at rate 0 < q < 1, against the plain law, or (``adding``) the reverse."""
+
+    fine = False
 
     def __init__(self, epsilon0: Fraction, rate: Fraction, adding: bool) -> None:
         if not 0 < rate < 1 or epsilon0 <= 0:
@@ -112,6 +115,11 @@ class SampledLaplaceTransform(Transform):
         """Only the first ones, where all others are proved to be low; else all of them."""
         found = settled_copies(self, self._quadrature, t, eta, count, floor)
         return found if found is not None else self._all_nodes(t, eta, count, floor)
+
+    def terms_up_to(self, t: Fraction, end: Fraction) -> Quadrature | None:
+        """The rule of ``line``; NotCertified where it has too many nodes."""
+        with precision(_DOUBLE_BITS):
+            return recall.kept(self, "rule", (t, end), lambda: self._quadrature(t, end))
 
     def _quadrature(self, t: Fraction, end: Fraction) -> Quadrature:
         """φ at all |y| up to the end."""

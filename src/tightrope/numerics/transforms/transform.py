@@ -41,6 +41,8 @@ class Transform(ABC):
 
     sparse = False  # whether few ``float_nodes`` are quicker than all of them
 
+    fine = True  # whether powers in doubles are worth the sum over losses that ``terms_up_to`` gives
+
     each = False  # whether ``at`` takes each node by itself
 
     def infinite(self) -> Ball:

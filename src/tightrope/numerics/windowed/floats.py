@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FloatLaw", "FloatOthers", "FloatStep", "Windows", "log_cdf", "log_difference", "log_sum"]
 
-_ANGLES = 12
+_ANGLES, _AGAIN = 12, 4.0  # angles, one twice the one before; and how far y may move so that the next one will do
 _LOOK, _QUICK_DECAY = 60.0, 0.04  # a decay's look; of a proof
 _MOST_PLACES = 20_000
 _DEEPEST, _DEEP_PLACES = 6.0, 240  # how far below their border DEEP steps are looked at, and where
@@ -182,14 +182,13 @@ class FloatStep:
         if not windows.alone:
             shifted.append(self._shifted(windows.low, angles, power, bulk=True))
         still = float(log_sum(power * self.losses + self.logs + windows.low))
+        looks = [_Best(logs, turns) for logs, turns in shifted]
 
         def fall(y: float) -> tuple[float, float, Fraction, Fraction]:
-            values = [log_sum(logs - y * turns) for logs, turns in shifted]
-            i = int(values[0].argmin())
-            middle, angle = float(values[0][i]), short(float(angles[i]))
-            if len(values) > 1 and float(values[1].min()) < still:
-                j = int(values[1].argmin())
-                return middle, float(values[1][j]), angle, short(float(angles[j]))
+            found = [look.at(y) for look in looks]
+            middle, angle = found[0][0], short(float(angles[found[0][1]]))
+            if len(found) > 1 and found[1][0] < still:
+                return middle, found[1][0], angle, short(float(angles[found[1][1]]))
             return middle, still, angle, Fraction(0)
 
         return fall
@@ -212,6 +211,25 @@ class FloatStep:
             logs = logs + a * np.log1p(np.maximum(real * (2 + real) + imag * imag, -1 + 1e-16)) / 2
             turns = turns + np.arctan2(imag, 1 + real)
         return logs, turns
+
+
+class _Best:
+    """The least ln Σ e^{logs − y·turns} of all rows: not far from the last y the best row is that of the last, or one
+    beside it."""
+
+    def __init__(self, logs: Floats, turns: Floats) -> None:
+        self._logs, self._turns = logs, turns
+        self._last: tuple[float, int] | None = None
+
+    def at(self, y: float) -> tuple[float, int]:
+        """It, and its row."""
+        first, last = 0, len(self._logs)
+        if self._last is not None and 1 / _AGAIN < y / self._last[0] < _AGAIN:
+            first, last = max(self._last[1] - 1, 0), min(self._last[1] + 2, last)
+        values = log_sum(self._logs[first:last] - y * self._turns[first:last])
+        i = int(values.argmin())
+        self._last = y, first + i
+        return float(values[i]), first + i
 
 
 class Windows:

@@ -27,8 +27,8 @@ __all__ = ["window_plan"]
 
 _BLURS = (0.07, 0.14, 0.28, 0.56)
 _PATIENCE = 2  # blurs without a plan: then the others have none either, nearly always
-_MOST_MICROSECONDS, _SHORT, _QUICK = 7e5, 1.5e5, 3e4
-_SEARCH, _PLACE = 5e3, 11.0  # units of work to plan with one blur, and for each of its outcomes
+_MOST_MICROSECONDS, _SHORT, _QUICK = 1e6, 1.5e5, 3e4
+_SEARCH, _PLACE = 5e3, 13.0  # units of work to plan with one blur, and for each of its outcomes
 _NOTHING = 5.0  # nats below the error: where a step is less likely than that, its moments are cut off
 _FLATTER, _FINER = (1.0, 0.9, 0.63, 0.4, 0.125), 12  # shares of the saddle; tilts between two of the first grid
 
@@ -113,6 +113,8 @@ class _Planner(Periods):
                 deep_tilt=None if deep is None else short(deep),
             )
             found.append(replace(plan, work=proof_work(self.law, plan)))
+            if len(found) > 1 and found[-1].work > found[-2].work:
+                break  # flatter ones are worse still
         return found
 
     def _piece(

@@ -19,7 +19,7 @@ def proof_work(law: FloatLaw, plan: WindowPlan) -> float:
     """About how many microseconds it takes: nodes for the windows, the bulk, and the turns of w^{iy}."""
     total = 20.0 * plan.count + law.others.cost(float(plan.t), float(plan.eta), plan.count, plan.bits)
     dearer = 1 + max(plan.bits - _BITS, 0) / _DOUBLED
-    node = 40 + (1.2 * math.sqrt(plan.count) + 0.1 * plan.count) * dearer
+    node = 45 + (1.5 * math.sqrt(plan.count) + 0.035 * plan.count) * dearer
     node *= (_LOWER if plan.has_low else 1.0) * (_MIRRORED if law.exchanged else 1.0)
     for (mu, rate, _), piece in zip(law.samplers, plan.pieces, strict=True):
         loss = loss_at(mu, rate, float(piece.split.cut), law.exchanged)
