@@ -16,6 +16,7 @@ from tightrope.numerics.grid.cells import Atom, Atoms, CellLaw
 from tightrope.numerics.grid.grid_plan import GridPlan
 from tightrope.numerics.grid.lattice_laws import Lattice, greater_law, merged_law, on_points, split_law
 from tightrope.numerics.grid.normal_exchanges import GluedNormalCells
+from tightrope.numerics.grid.readings import Readings
 from tightrope.numerics.grid.search import GridDirection
 from tightrope.numerics.grid.total import GridSum
 from tightrope.numerics.real import Real, real
@@ -317,3 +318,41 @@ def test_an_atom_at_zero_keeps_its_cell():
     assert 0 < -found.offset < float(step) ** 2 / 10
     delta = sum(float(atom.mass.ball().mid()) for atom in law.atoms())
     assert found.masses[1600] > delta
+
+
+ABOVE = [
+    (atoms([5, "-1/4"], ["3/10", "7/10"]), Lattice(Fraction(1, 8), -8, 16)),
+    (atoms(["1/2", "3/2", "-1/4"], ["8/20", "1/20", "11/20"]), Lattice(Fraction(1, 8), -8, 8)),
+    (atoms(["9/2", "1/8", "-1/8"], ["1/100", "59/100", "40/100"]), Lattice(Fraction(1, 8), -8, 24)),
+]
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_law_that_ends_below_epsilon_spoils_no_other(whole):
+    """Losses above the points of one law are large, those above another's are far below ε: e^ε·Q of that event is huge,
+    and the first law's counts without it."""
+    lattices = tuple(lattice for _, lattice in ABOVE)
+    plan = GridPlan(lattices, Fraction(1), -64, 256, Fraction(2), Fraction(1, 2))
+    parts = [(law, copies) for (law, _), copies in zip(ABOVE, (1, 2, 1), strict=True)]
+    delta, grid = delta_around_atoms(parts, []), GridSum(parts, plan, whole)
+    for x in np.arange(0.0, 6.0, 0.25):
+        low, high = ends(grid, x)
+        assert low <= delta(x) * (1 + mpf(10) ** -12)
+        assert high >= delta(x) * (1 - mpf(10) ** -12)
+        read = Readings(grid).lower(np.array([x]))[0]
+        assert low - 1e-8 <= read <= delta(x)
+    alone = 0.3 * (1 - math.exp(4 - 5))  # the first law's event at ε = 4
+    seen = 1.0 if whole else 0.95**2 * 0.99
+    assert ends(grid, 4.0)[0] > 0.9 * alone * seen
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_events_above_the_points_are_chances(place):
+    lattices = tuple(lattice for _, lattice in ABOVE)
+    plan = GridPlan(lattices, Fraction(1), -64, 256, Fraction(2), Fraction(1, 2))
+    grid = GridSum([(law, 2) for law, _ in ABOVE], plan)
+    lost = [(0.3, 5.0), (0.01, 4.5), (0.05, 1.5)]  # those with the largest losses first
+    masses = [mass * (math.exp(-loss) if place else 1) for mass, loss in lost]
+    found = [float(event[place].mid()) for event in grid.lesser.above]
+    expected = [1 - math.prod((1 - mass) ** 2 for mass in masses[:n]) for n in (1, 2, 3)]
+    assert found == pytest.approx(expected, rel=1e-9)

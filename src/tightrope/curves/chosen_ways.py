@@ -29,6 +29,7 @@ SEVERAL = 6  # copies from which on a guess saves more than it costs
 _SPARSE = 0.3  # sampled records on average
 _SIZABLE = 20.0  # over a loss: smaller ones count less, as they do not reach as far
 _FEW_SAMPLED = 0.7  # records on average
+_FEW_DEAR, _RARE_DEAR = 100, 3.0  # steps, some with a dear transform; sampled records that a contour rarely sees
 
 
 def chosen_ways(c: Loss, summed: Callable[[], Profile]) -> Profile:
@@ -51,6 +52,11 @@ def chosen_ways(c: Loss, summed: Callable[[], Profile]) -> Profile:
         blurry = (blurred, smoothed) if _has_few_values(c) else (smoothed, blurred)
         atomic = (smoothed, grid, blurred) if _sparse(c) else (*blurry, grid)
         return Ways((*atomic, windowed, contour, deep, long))
+    dear = [(pair, k) for pair, k in c.remove if isinstance(pair, PoissonRemove) and pair.base.dear]
+    if dear:  # all but these two would take seconds
+        quick = (grid, contour) if sum(k * float(pair.rate) for pair, k in dear) < _RARE_DEAR else (contour, grid)
+        few_steps = sum(k for _, k in c.remove) <= _FEW_DEAR
+        return Ways((*quick, long) if few_steps else (*quick, deep, blurred, windowed, atoms, long))
     if few(c):
         return Ways((windowed, grid, contour, deep, blurred, long))
     first: tuple[Way, ...] = (windowed, contour) if rare(c) else (contour, smoothed, windowed)

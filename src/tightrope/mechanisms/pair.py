@@ -61,6 +61,7 @@ class UnequalPair(Pair):
     m2: Fraction
     s2: Fraction
     words = "a quadratic of a normal variable"
+    dear = True
 
     def call(self, x: Ball) -> Ball:
         """The optimal event lies outside or between the roots of a quadratic."""
