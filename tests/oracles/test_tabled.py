@@ -16,7 +16,7 @@ from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss
 from tightrope.curves.sampled.tabled import loss_dominates_lines, loss_is_dominated_by_dots
 from tightrope.numerics.balls import Ball, between, precision
-from tightrope.numerics.sums.supporting_lines import supporting_lines
+from tightrope.numerics.sums.supporting_lines import _least, supporting_lines
 
 
 def law_of(m):
@@ -56,6 +56,16 @@ def test_unlike_units_and_leaks_are_kept():
         other = tr.delta(tr.Table(p, q).poisson("0.2") * 3, epsilon=epsilon)
         assert one.upper == pytest.approx(other.upper, rel=1e-12)
         assert one.lower == pytest.approx(other.lower, rel=1e-12)
+
+
+def test_few_outcomes_on_a_long_lattice_are_listed():
+    parts = tr.RandomizedResponse(epsilon="0.812") * 3 + tr.RandomizedResponse(epsilon="3.31")
+    assert tr.epsilon(parts.poisson("0.5") * 2, delta=1e-4).tight
+
+
+def test_slopes_that_may_be_zero_cost_their_error():
+    unsure = between(Ball("-0.001"), Ball("0.001"))
+    assert _least(Ball(1), unsure, Ball(1), unsure, Ball(1)) <= 0.9995
 
 
 def test_too_many_outcomes_are_left_to_moments():

@@ -30,8 +30,9 @@ def composed_law(parts: Parts) -> FiniteLaw | None:
     if any(law.infinite.rational != 0 for law, _ in parts):
         leak = Real(None, FiniteSum(parts).infinite)
     shared = _shared(parts)
-    if shared is not None:
-        return _on_lattice(parts, *shared, leak)
+    law = None if shared is None else _on_lattice(parts, *shared, leak)
+    if law is not None:
+        return law
     total = FiniteSum(parts)
     with precision(_BITS):
         number = len(total.atoms(_MOST) or []) if total.exact else 0

@@ -83,8 +83,8 @@ def _least(here: Ball, falls: Ball, there: Ball, rises: Ball, width: Ball) -> Ba
     """A lower bound between two places of what is at least here + falls·x and there − rises·(width − x)."""
     falls, rises = falls.min(Ball(0)), rises.max(Ball(0))
     whole = rises - falls
-    if not whole > 0:
-        return here.min(there)
+    if not whole > 0:  # either slope may be 0
+        return here.min(there) + falls.lower() * width
     return (rises * here - falls * (there - rises * width)) / whole
 
 
