@@ -73,7 +73,7 @@ def test_small_epsilons_and_large_deltas():
 
 
 def test_profiles_without_a_transform_are_none():
-    assert blurred_profile(fact(tr.GaussianPair(1, 2, 0, 1).poisson("0.1") * 3, Loss).curve) is None
+    assert blurred_profile(fact(tr.Exponential(1).poisson("0.1") * 3, Loss).curve) is None
 
 
 def test_ways_are_tried_in_turn():

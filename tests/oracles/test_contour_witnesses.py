@@ -74,7 +74,7 @@ def test_tiny_rates_are_settled_by_their_distance():
 
 
 def test_parts_without_a_transform_have_no_contour():
-    law = fact(tr.GaussianPair(1, 2, 0, 1).poisson("0.1") * 3, Loss).curve
+    law = fact(tr.Exponential(1).poisson("0.1") * 3, Loss).curve
     assert contour_profile(law) is None
 
 

@@ -105,7 +105,7 @@ def test_the_same_plan_is_not_made_again(monkeypatch):
         return plan(self, *args, **kwargs)
 
     monkeypatch.setattr(type(found.steps), "plan", watched)
-    monkeypatch.setattr(windowed_profile, "polished", lambda _, x, *rest: (x, rest[2]))
+    monkeypatch.setattr(windowed_profile.roots, "polished", lambda _, x, *rest: (x, rest[2]))
     monkeypatch.setattr(WindowedProfile, "_enclosed", lambda *_: None)
     with pytest.raises(NotCertified, match="no windowed contour"):
         found.epsilon(Fraction("1e-9"))
