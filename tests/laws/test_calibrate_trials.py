@@ -19,7 +19,7 @@ class Counted:
         self._off, self._quick = off, quick
         self.trials = Trials(lambda x: tr.Pure(1 / x), self._claim, self._upper, self._rough, target)
 
-    def _claim(self, m):
+    def _claim(self, m, _):
         self.claims += 1
         return tr.pure(m)
 
@@ -128,7 +128,7 @@ def test_few_steps_are_calibrated_on_both_sides(make):
 
 def test_a_claim_that_says_less_than_was_proved_before_is_refused():
     """It had too little work; taken at its word, it would lead to another value."""
-    worse = Trials(tr.Pure, lambda m: tr.pure(m * 2), lambda m: tr.pure(m).upper, lambda _: None, Fraction(3))
+    worse = Trials(tr.Pure, lambda m, _: tr.pure(m * 2), lambda m: tr.pure(m).upper, lambda _: None, Fraction(3))
     assert worse.upper(Fraction(1)) == 1
     with pytest.raises(NotCertified, match="too little work"):
         worse.claim(Fraction(1))

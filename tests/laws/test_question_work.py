@@ -93,7 +93,7 @@ class Told:
         self.trials = Trials(tr.Pure, self._claim, lambda _: None, self._rough, target)
         self.trials.whole = True
 
-    def _claim(self, m):
+    def _claim(self, m, _=None):
         effort.spend(self._units, "a claim")
         self.claims += 1
         return tr.pure(m)

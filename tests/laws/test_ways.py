@@ -9,7 +9,7 @@ import tightrope as tr
 from tightrope.accounting.aims import aim
 from tightrope.accounting.facts import fact
 from tightrope.accounting.routes import exact_route, route_named
-from tightrope.accounting.solve import epsilon_estimate
+from tightrope.accounting.solve import Estimates
 from tightrope.curves.composed_loss import loss_has_profile
 from tightrope.curves.engines.blurred_profile import blurred_profile
 from tightrope.curves.loss import Loss
@@ -170,7 +170,7 @@ def test_estimates_are_those_of_the_law_even_where_another_route_may_be_better()
     m = tr.Staircase("0.5").poisson("0.02", relation="replace") * 300
     route = exact_route(m)
     assert route.kind == "upper"
-    assert epsilon_estimate(m, F("1e-4")) == pytest.approx(tr.epsilon(m, "1e-4").computed.upper, rel=0.1)
+    assert Estimates(F("1e-4"))(m) == pytest.approx(tr.epsilon(m, "1e-4").computed.upper, rel=0.1)
     assert not loss_has_profile(fact(tr.Gaussian(1), Loss).curve).misses(F("1e-5"), F(10))
     rdp = route_named(m, "rdp").build()
     found = rdp.epsilon(F("1e-4"))[0].upper

@@ -11,6 +11,7 @@ from tightrope.accounting.claim import Claim, Question
 from tightrope.accounting.facts import fact
 from tightrope.accounting.known import Fact
 from tightrope.accounting.solve import Answer, best_delta, best_epsilon
+from tightrope.accounting.solve import epsilon_beside as solve_beside
 from tightrope.curves.loss import Loss
 from tightrope.curves.pure import Pure
 from tightrope.errors import BadParameter
@@ -67,6 +68,12 @@ def epsilon(mechanism: Mechanism, delta: Number) -> Claim:
     if d == 0:
         return claim(m, question, pure_answer(m))
     return claim(m, question, best_epsilon(m, d))
+
+
+def epsilon_beside(m: Mechanism, d: Fraction, other: Claim) -> Claim:
+    """The same, of a mechanism that hardly differs from another whose claim is known: on its contour, if that does."""
+    found = None if blocks(m) else solve_beside(m, d, other.route, other.witness, other.upper)
+    return epsilon(m, d) if found is None else claim(m, other.question, found)
 
 
 def delta(mechanism: Mechanism, epsilon: Number) -> Claim:

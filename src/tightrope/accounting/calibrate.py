@@ -10,7 +10,7 @@ from tightrope.accounting import ask, gaussian_least, least
 from tightrope.accounting.calibrate_search import boundary
 from tightrope.accounting.calibrate_trials import Maker, Trials
 from tightrope.accounting.claim import Claim
-from tightrope.accounting.solve import epsilon_estimate, least_epsilon
+from tightrope.accounting.solve import Estimates, least_epsilon
 from tightrope.accounting.text import parse
 from tightrope.errors import BadParameter, BadText
 from tightrope.mechanisms.base import Mechanism, truth_value
@@ -20,7 +20,7 @@ from tightrope.numerics.exact import Number, near, nonnegative, probability, sho
 _WORK = 2.4e6  # units of work, for all trials together: two claims at least, and what leads to them
 
 Rough = Callable[[Mechanism], float | None]
-Question = tuple[Callable[[Mechanism], Claim], Rough, Rough, Fraction]
+Question = tuple[Callable[[Mechanism, Claim | None], Claim], Rough, Rough, Fraction]
 
 
 @dataclass(frozen=True)
@@ -117,16 +117,19 @@ def _target(epsilon: Number | None, delta: Number | None, rho: Number | None, mu
     if len(given) != 1 or (delta is not None and epsilon is None):
         raise BadParameter("epsilon", epsilon, "state one target: epsilon with delta, epsilon alone, rho, or mu")
     if rho is not None:
-        return least.zcdp, _unknown, _unknown, nonnegative("rho", rho)
+        return (lambda m, _: least.zcdp(m)), _unknown, _unknown, nonnegative("rho", rho)
     if mu is not None:
-        return gaussian_least.gdp, _unknown, _unknown, nonnegative("mu", mu)
+        return (lambda m, _: gaussian_least.gdp(m)), _unknown, _unknown, nonnegative("mu", mu)
     d = probability("delta", 0 if delta is None else delta)
     target = nonnegative("epsilon", epsilon if epsilon is not None else 0)
 
     def upper(m: Mechanism) -> float | None:
         return least_epsilon(m, d) if 0 < d < 1 and not ask.blocks(m) else None
 
-    return (lambda m: ask.epsilon(m, d)), upper, (lambda m: epsilon_estimate(m, d)), target
+    def certified(m: Mechanism, other: Claim | None) -> Claim:
+        return ask.epsilon(m, d) if other is None else ask.epsilon_beside(m, d, other)
+
+    return certified, upper, Estimates(d), target
 
 
 def _unknown(_: Mechanism) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 
 from tightrope.accounting.calibrate_trials import LARGEST, Trials
 from tightrope.errors import NotCertified
@@ -16,6 +17,7 @@ _RELATIVE = 5e-7  # how close both sides are at least
 _SHARES = (1e-7, 1e-7, 1e-7, 2e-7, 3e-7, 5e-7, 5e-7, 5e-7)  # how close they are, round by round
 _FAR = 1  # so many times that close: then both sides are not certified yet
 _WRONG, _ENOUGH = 0.7, 1.2e6  # nats by which a claim is off that had too little work; and units that are no such excuse
+_THROUGH = 4  # points, for a curve that leads to the boundary
 _NEARBY = 1e-4  # from a certified cost so near, the estimates are corrected well
 _LADDER = (2.0, 4.0, 16.0, 256.0, 1e5, 1e8, 1e15, 1e30, 1e60, 1e120, 1e200, 1e300)
 _STARTS = tuple(10.0 ** (sign * k) for k in (0, 1, 2, 3, 5, 8, 15, 30, 100, 300) for sign in (1, -1))
@@ -163,24 +165,41 @@ def _last_accepted(trials: Trials, accepted: Fraction, refused: Fraction) -> Fra
 
 
 def _closed(trials: Trials, good: Fraction, bad: Fraction, share: float) -> tuple[Fraction, Fraction]:
-    """Both sides closer together than ``share`` of their size, or neighbours: secants in logarithms, kept between."""
-    before = [(math.log(x), trials.height(x)) for x in (bad, good)]
+    """Both sides closer together than ``share`` of their size, or neighbours: curves in logarithms, kept between."""
+    seen = trials.heights()
     trial = 0
     while abs(good - bad) > (1 if trials.whole else share * good):
         low, high = sorted((math.log(good), math.log(bad)))
-        (a, first), (b, second) = before[-2:]
         u = (low + high) / 2
-        if trial % 6 < 5 and math.isfinite(first) and math.isfinite(second) and first != second:
-            u = b - second * (b - a) / (second - first)
+        root = _crossing([(math.log(x), height) for x, height in seen.items()]) if trial % 6 < 5 else None
+        if root is not None and low <= root <= high:
             # Past the root by less than the two sides may be apart, so that the far side closes in as well.
-            past = 0.4 * share * (1 if (second > 0) == (good > bad) else -1)
-            u = min(max(u + past, low + 0.3 * share), high - 0.3 * share)
+            nearest = min(seen, key=lambda x: abs(math.log(x) - root))
+            past = 0.4 * share * (1 if (seen[nearest] > 0) == (good > bad) else -1)
+            u = min(max(root + past, low + 0.3 * share), high - 0.3 * share)
         x = trials.number(math.exp(u))
         if trials.whole:
             x = min(max(x, min(good, bad) + 1), max(good, bad) - 1)
         elif not min(good, bad) < x < max(good, bad):
             x = (good + bad) / 2
-        before.append((math.log(x), trials.height(x)))
-        good, bad = (x, bad) if before[-1][1] <= 0 else (good, x)
+        seen[x] = trials.height(x)
+        good, bad = (x, bad) if seen[x] <= 0 else (good, x)
         trial += 1
     return good, bad
+
+
+def _crossing(points: list[tuple[float, float]]) -> float | None:
+    """Where a curve through the points that are nearest to height 0 crosses it: the place as a polynomial of the
+    height. None where these do not rise or fall all the way."""
+    nearest = sorted((point for point in points if math.isfinite(point[1])), key=lambda point: abs(point[1]))
+    for number in range(min(len(nearest), _THROUGH), 1, -1):
+        chosen = sorted(nearest[:number])
+        heights = [height for _, height in chosen]
+        if all(a < b for a, b in pairwise(heights)) or all(a > b for a, b in pairwise(heights)):
+            places = [place for place, _ in chosen]
+            for gap in range(1, number):
+                for i in range(number - gap):
+                    a, b = heights[i], heights[i + gap]
+                    places[i] = (a * places[i + 1] - b * places[i]) / (a - b)
+            return places[0]
+    return None

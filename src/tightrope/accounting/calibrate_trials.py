@@ -20,17 +20,19 @@ _ROUGH, _LITTLE = 0.3, 5e4  # of the work left, for an estimate; what is too lit
 _SHARES = (0.45, 0.8, 0.95)  # likewise for the first certified cost, and the next ones: three are mostly enough
 _MORE, _SLIGHT = 4.0, 1e-3  # times what estimates were slightly too small by, after each cost that so misses a target
 _ABOUT = 0.1  # relatively: by so much estimates that lead somewhere may be off
-_STRAIGHT = 2e-8  # product of distances: a line is off by about this times the curvature
+_BESIDE = 1e-4  # relatively: where one contour serves both
+_STRAIGHT = 2e-8  # product of distances: a line is off by about this times its curvature, a parabola likewise
 
 
 class Trials:
-    """Costs of the mechanisms that ``make`` gives. ``question`` certifies one; ``quick`` certifies its upper end alone,
-    and ``rough`` estimates it, each None where it cannot."""
+    """Costs of the mechanisms that ``make`` gives. ``question`` certifies one, perhaps with the help of a claim about
+    another that hardly differs; ``quick`` certifies its upper end alone, and ``rough`` estimates it, each None where it
+    cannot."""
 
     def __init__(
         self,
         make: Maker,
-        question: Callable[[Mechanism], Claim],
+        question: Callable[[Mechanism, Claim | None], Claim],
         quick: Callable[[Mechanism], float | None],
         rough: Callable[[Mechanism], float | None],
         target: Fraction,
@@ -86,13 +88,18 @@ class Trials:
             mechanism = self._known(x)
             hoped = x in self._costs and self.height(x) <= 0
             with allowed(self._share() * left()):
-                claim = self._question(mechanism)
+                claim = self._question(mechanism, self._beside(x))
             if hoped:
                 self._missed = 0 if claim.upper <= self.target else self._missed + 1
             if x in self._uppers and claim.upper > self._uppers[x] * (1 + _APART):  # more was proved of it before
                 raise NotCertified("the calibrated value", f"too little work is left to certify {near(x):.6g}")
             self._claims[x], self._uppers[x] = claim, claim.upper
         return self._claims[x]
+
+    def _beside(self, x: Fraction) -> Claim | None:
+        """The claim nearest to x, if that is near."""
+        at = min(self._claims, key=lambda other: abs(other - x), default=None)
+        return self._claims[at] if at is not None and abs(at - x) <= _BESIDE * x else None
 
     def upper(self, x: Fraction) -> float:
         """The upper end of that."""
@@ -118,13 +125,15 @@ class Trials:
         return self._costs[x]
 
     def _continued(self, x: Fraction) -> float | None:
-        """The line through the two nearest estimates, in logarithms, where its error cannot be seen."""
-        place = math.log(x)
-        (at, value), *others = sorted(self._estimates, key=lambda one: abs(one[0] - place))
-        other, there = next((one for one in others if abs(one[0] - at) > _APART), (math.inf, 0.0))
-        if not abs(place - at) * abs(other - at) < _STRAIGHT:
+        """The parabola through the three nearest estimates, in logarithms, where its error cannot be seen."""
+        place, product, chosen = math.log(x), 1.0, list[tuple[float, float]]()
+        for at, value in sorted(self._estimates, key=lambda one: abs(one[0] - place)):
+            if all(abs(at - other) > _APART for other, _ in chosen) and len(chosen) < 3:
+                chosen.append((at, value))
+                product *= abs(at - place)
+        if len(chosen) < 2 or not product < _STRAIGHT:
             return None
-        return math.exp(value + (there - value) * (place - at) / (other - at))
+        return math.exp(_through(chosen, place))
 
     def meets(self, x: Fraction) -> bool:
         """Whether the target is certified to be met at x."""
@@ -199,11 +208,19 @@ class Trials:
         """Whether some cost that close to x is certified."""
         return any(abs(at - x) <= share * x for at in self._uppers)
 
+    def heights(self) -> dict[Fraction, float]:
+        """Of all that was tried."""
+        return {x: self.height(x) for x in {**self._costs, **self._uppers}}
+
     def closest(self, rising: bool) -> tuple[Fraction, Fraction] | None:
-        """The closest two values seen of which one meets the target and one misses it; ``rising``: as the larger."""
-        heights = {x: self.height(x) for x in {**self._costs, **self._uppers}}
-        good = [x for x, height in heights.items() if height <= 0]
-        pairs = [(g, b) for g in good for b, height in heights.items() if height > 0 and (g < b) == rising]
+        """The closest two values seen of which one meets the target and one misses it; ``rising``: as the larger. What
+        is certified outweighs estimates on its wrong side."""
+        heights, sign = self.heights(), 1 if rising else -1
+        met = max((sign * x for x in self._uppers if heights[x] <= 0), default=-math.inf)
+        missed = min((sign * x for x in self._uppers if heights[x] > 0), default=math.inf)
+        good = [x for x, height in heights.items() if height <= 0 and sign * x < missed]
+        bad = [x for x, height in heights.items() if height > 0 and sign * x > met]
+        pairs = [(g, b) for g in good for b in bad if (g < b) == rising]
         return min(pairs, key=lambda pair: abs(math.log(pair[0] / pair[1])), default=None)
 
     def number(self, x: float) -> Fraction:
@@ -211,3 +228,13 @@ class Trials:
         if self.whole:
             return Fraction(max(round(min(x, float(LARGEST))), 1))
         return exact("x", f"{min(max(x, 1e-300), 1e300):.12g}")
+
+
+def _through(points: list[tuple[float, float]], place: float) -> float:
+    """The value at a place of the polynomial through a few points."""
+    values = [value for _, value in points]
+    for gap in range(1, len(points)):
+        for i in range(len(points) - gap):
+            a, b = points[i][0], points[i + gap][0]
+            values[i] = ((place - b) * values[i] - (place - a) * values[i + 1]) / (a - b)
+    return values[0]

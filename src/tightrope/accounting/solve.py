@@ -93,16 +93,37 @@ def least_epsilon(m: Mechanism, delta: Fraction) -> float | None:
     return _best(m, partial(_epsilon_by, delta), None, effort=0).bound.upper
 
 
-def epsilon_estimate(m: Mechanism, delta: Fraction) -> float | None:
-    """About ε at this δ, for searches, by the law of the loss; None where that is unknown or gives up. By another route
-    certified costs may be less."""
-    route = law_route(m) if 0 < delta < 1 else None
-    if route is None:
+def epsilon_beside(m: Mechanism, delta: Fraction, route: str, witness: Witness, x: float) -> Answer | None:
+    """ε at this δ from what proved x for a mechanism that hardly differs; None where that does not do."""
+    own = law_route(m) if 0 < delta < 1 else None
+    if own is None or own.kind != "equal" or own.name != route:
         return None
     try:
-        return route.build().estimate(delta)
+        with allowed(WORK):
+            found = _answer(own, *_profile(own).epsilon_beside(delta, witness, x))
     except NotCertified:
         return None
+    return found if found.bound.lower >= found.bound.upper * _NEARLY else None
+
+
+class Estimates:
+    """About ε at one δ, for searches, by the law of the loss: each search begins where the last one ended. By another
+    route certified costs may be less."""
+
+    def __init__(self, delta: Fraction) -> None:
+        self._delta = delta
+        self._last: Profile | None = None
+
+    def __call__(self, m: Mechanism) -> float | None:
+        """None where the law is unknown or gives up."""
+        route = law_route(m) if 0 < self._delta < 1 else None
+        if route is None:
+            return None
+        last, self._last = self._last, route.build()
+        try:
+            return self._last.estimate(self._delta) if last is None else self._last.estimate_beside(self._delta, last)
+        except NotCertified:
+            return None
 
 
 def best_delta(m: Mechanism, epsilon: Fraction, effort: int = 1) -> Answer:

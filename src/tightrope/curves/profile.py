@@ -66,6 +66,10 @@ class Profile(ABC):
         """About that ε, for searches: the end of a proof where nothing quicker is known."""
         return self.epsilon(delta)[0].upper
 
+    def estimate_beside(self, delta: Fraction, other: Profile) -> float:  # noqa: ARG002 - a search of its own will do
+        """The same, where it was found just before for a law that hardly differs."""
+        return self.estimate(delta)
+
     def meets(self, epsilon: Fraction, delta: Fraction, witness: Witness) -> bool:
         """Whether δ(ε) ≤ delta is proved at the witness."""
         value = self.prove(epsilon, witness)
@@ -100,6 +104,11 @@ class Profile(ABC):
         start = self.near(delta)
         bound = crossing(estimate, lambda x: self.prove(x, self.find(x)), delta, start, self.first_step)
         return bound, self.find(Fraction(bound.upper)) if math.isfinite(bound.upper) else {}
+
+
+    def epsilon_beside(self, delta: Fraction, witness: Witness, x: float) -> tuple[Bound, Witness]:  # noqa: ARG002
+        """The same from the witness of a law that hardly differs, whose ε was x: no search of its own."""
+        raise NotCertified("an ε beside another", "its proof cannot be carried over")
 
 
 def log_estimate(evaluate: Callable[[], Ball]) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TypeVar
@@ -97,6 +98,17 @@ class Ways(Profile):
         witness, bound = self._best(solved, _width)
         return bound, witness
 
+    def epsilon_beside(self, delta: Fraction, witness: Witness, x: float) -> tuple[Bound, Witness]:
+        """By the way that the witness names, where its ends are close."""
+        name = str(witness["way"])
+        profile = self._profile(name) if name in dict(self.ways) else None
+        if profile is None:
+            raise NotCertified("the exact profile", f"there is no way {name} to it")
+        bound, found = profile.epsilon_beside(delta, witness, x)
+        if _width(bound) > self.wide:
+            raise NotCertified("the exact profile", "its ends are further apart than those beside it")
+        return bound, {**found, "way": name}
+
     def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
         """At each ε by the first way that succeeds there."""
         return self._each(epsilons, lambda profile, left: profile.deltas(left))
@@ -131,6 +143,16 @@ class Ways(Profile):
     def estimate(self, delta: Fraction) -> float:
         """The first estimate."""
         return self._best(lambda profile: ({}, profile.estimate(delta)), lambda _: 0.0)[1]
+
+    def estimate_beside(self, delta: Fraction, other: Profile) -> float:
+        """By the first way, if that was the other's."""
+        name = self.ways[0][0]
+        beside = other._built.get(name) if isinstance(other, Ways) else None
+        own = None if beside is None else self._profile(name)
+        if beside is not None and own is not None:
+            with suppress(NotCertified):
+                return own.estimate_beside(delta, beside)
+        return self.estimate(delta)
 
     def _share(self, name: str, held: bool) -> float:
         """Of the work that is left, for a way's searches; ``held``: something is held back for a grid."""

@@ -11,12 +11,12 @@ from functools import cached_property, partial
 from typing import TypeVar
 
 from tightrope.curves.engines.contour_chart import ProfileChart
+from tightrope.curves.engines.contour_witness import proved_value, read_plan, written_plan
 from tightrope.curves.engines.enclosed_root import enclosed_root
 from tightrope.curves.engines.lesser_direction import (
     FAR,
     NEAR,
     bounded_by,
-    chernoff_bound,
     crosses_before,
     estimated,
     tilt_to_the_leak,
@@ -29,7 +29,7 @@ from tightrope.errors import NotCertified, TightropeError
 from tightrope.numerics.balls import Ball, ball, precision, sharp
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.contour.deep import deep_call, deep_root
-from tightrope.numerics.contour.integral import ContourSum, Plan, Unseen
+from tightrope.numerics.contour.integral import ContourSum, Unseen
 from tightrope.numerics.exact import near
 from tightrope.numerics.real import Real, largest
 
@@ -106,7 +106,7 @@ class ContourProfile(Profile):
         value = self._worse(epsilon, witness)
         for i, total in enumerate(self.sums):
             if i != int(witness["direction"]):
-                other = _value(total, epsilon, witness["other"])
+                other = proved_value(total, epsilon, witness["other"])
                 with precision(256):
                     value = value.max(other)
         return within_unit(value)
@@ -116,7 +116,7 @@ class ContourProfile(Profile):
         worse = int(witness["direction"])
         if not 0 <= worse < len(self.sums):
             raise NotCertified("the worse direction", f"there is no direction {worse}")
-        return _value(self.sums[worse], epsilon, witness)
+        return proved_value(self.sums[worse], epsilon, witness)
 
     def epsilon(self, delta: Fraction) -> tuple[Bound, Witness]:
         """Solve in floats, then prove both sides of the solution on one contour."""
@@ -135,8 +135,19 @@ class ContourProfile(Profile):
                 worse, x = 0, deep_root(self.sums[0], goal)
                 witness = self._deep(x, goal)
                 x = self.sums[worse].polished(x, goal, read_plan(witness))
-            x = self.sums[worse].polished(x, goal, read_plan(witness))
-        return enclosed_root(x, delta, lambda at: self.prove(at, witness), lambda at: self._worse(at, witness)), witness
+        return self._enclosed(delta, witness, x), witness
+
+    def epsilon_beside(self, delta: Fraction, witness: Witness, x: float) -> tuple[Bound, Witness]:
+        """On the same contour: one is as good for any law that hardly differs."""
+        if "eta" not in witness or not 0 < x < math.inf:
+            raise NotCertified("an ε beside another", "that has no contour")
+        return self._enclosed(delta, witness, x), witness
+
+    def _enclosed(self, delta: Fraction, witness: Witness, x: float) -> Bound:
+        """Both sides of the solution near x."""
+        with _floats():
+            x = self.sums[int(witness["direction"])].polished(x, _log(delta), read_plan(witness))
+        return enclosed_root(x, delta, lambda at: self.prove(at, witness), lambda at: self._worse(at, witness))
 
     def _leaking(self, delta: Fraction) -> Bound | None:
         """∞ where the mass there exceeds δ."""
@@ -191,6 +202,17 @@ class ContourProfile(Profile):
         with _floats():
             worse, x = self._crossing(_log(delta))
             return self.sums[worse].seen(x) if 0 < x < math.inf else max(x, 0.0)
+
+    def estimate_beside(self, delta: Fraction, other: Profile) -> float:
+        """On the lines of the other, if its first direction is the worse one."""
+        if isinstance(other, ContourProfile):
+            goal = _log(delta)
+            with _floats():
+                (total, theirs), *rest = zip(self.sums, other.sums, strict=False)
+                x = total.root_beside(theirs, goal)
+                if x is not None and x > 0 and all(one.below_beside(that, x, goal) for one, that in rest):
+                    return x
+        return self.estimate(delta)
 
     def _crossing(self, goal: float) -> tuple[int, float]:
         """The direction whose ln δ falls to ``goal`` last, and about where."""
@@ -250,23 +272,6 @@ def _found(points: list[Fraction], ask: Callable[[Fraction], Answer]) -> dict[Fr
 
 def _log(delta: Fraction) -> float:
     return math.log(delta.numerator) - math.log(delta.denominator)
-
-
-def written_plan(plan: Plan) -> Witness:
-    """A plan as a witness."""
-    return {"t": plan.t, "eta": plan.eta, "count": plan.count, "bits": plan.bits}
-
-
-def read_plan(witness: Witness) -> Plan:
-    """The plan of a witness."""
-    return Plan(Fraction(witness["t"]), Fraction(witness["eta"]), int(witness["count"]), int(witness["bits"]))
-
-
-def _value(total: ContourSum, epsilon: Fraction, witness: Witness) -> Ball:
-    if "eta" in witness:
-        with precision(int(witness["bits"]) + 64):  # enough for one x, and not two ends of a ball
-            return total.call(ball(epsilon), read_plan(witness))
-    return chernoff_bound(total, epsilon, Fraction(witness["t"]))
 
 
 def contour_profile(loss: Loss, deep: bool = True) -> ContourProfile | None:

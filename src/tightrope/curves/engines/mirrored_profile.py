@@ -10,7 +10,8 @@ from fractions import Fraction
 from functools import cached_property, reduce
 from statistics import NormalDist
 
-from tightrope.curves.engines.contour_profile import _floats, _log, read_plan, written_plan
+from tightrope.curves.engines.contour_profile import _floats, _log
+from tightrope.curves.engines.contour_witness import read_plan, written_plan
 from tightrope.curves.profile import Profile, Witness, within_unit
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, between, precision

@@ -12,7 +12,13 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Protocol
 
-from tightrope.curves.engines import contour_profile, grid_profile, grid_witness, windowed_profile, windowed_witness
+from tightrope.curves.engines import (
+    contour_witness,
+    grid_profile,
+    grid_witness,
+    windowed_profile,
+    windowed_witness,
+)
 from tightrope.curves.engines.lesser_direction import bounded_by
 from tightrope.curves.engines.rarity import few, rare
 from tightrope.curves.engines.transformed import contour_sum
@@ -97,12 +103,12 @@ class Contour:
         """To the share of δ(first) that is asked for, everywhere."""
         relative = math.exp(min(log_error - self._total.estimate(first), 0.0))
         plan = self._total.plan((first + last) / 2, min(max(relative, _FINEST), _COARSEST), (last - first) / 2)
-        return contour_profile.written_plan(plan)
+        return contour_witness.written_plan(plan)
 
     def value(self, y: Ball, witness: Witness) -> Ball:
         """By the plan."""
         with precision(int(witness["bits"]) + 64):
-            return self._total.call(y, contour_profile.read_plan(witness))
+            return self._total.call(y, contour_witness.read_plan(witness))
 
 
 class Closed:

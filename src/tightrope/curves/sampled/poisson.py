@@ -49,6 +49,11 @@ class SampledPair(Pair):
         return 1 if isinstance(self.base, NormalPair) else 2
 
     @property
+    def measured(self) -> bool | None:  # type: ignore[override]  # a property here
+        """That of a normal base is known."""
+        return True if isinstance(self.base, NormalPair) else None
+
+    @property
     def decays(self) -> bool:  # type: ignore[override]  # a property here
         """As the base does."""
         return self.base.decays

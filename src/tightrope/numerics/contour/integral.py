@@ -113,6 +113,26 @@ class ContourSum(LossSum):
         return x
 
     @searching
+    def root_beside(self, other: ContourSum, log_target: float) -> float | None:
+        """The same on the last line of a sum that hardly differs; None where that does not serve, or mass is at ∞."""
+        line = other._line
+        if line is None or max(self._log_infinite, other._log_infinite) > -math.inf:
+            return None
+        self._line = line.redrawn(self._parts, self._saddles)
+        x = None if self._line is None else self._line.root(log_target, line.x)
+        return x if x is not None and abs(x - line.x) <= line.reach / 3 else None
+
+    @searching
+    def below_beside(self, other: ContourSum, x: float, log_target: float) -> bool:
+        """Whether the call at x is less than e^log_target, on that line; without one it was seen from afar."""
+        line = other._line
+        if line is None:
+            return True
+        self._line = line.redrawn(self._parts, self._saddles)
+        near = self._line is not None and abs(x - line.x) <= line.reach / 3
+        return near and self._line is not None and self._line.log_call(x)[0] < log_target
+
+    @searching
     def seen(self, x: float) -> float:
         """x, if floats see the call there."""
         line = self._line_at(x)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -46,6 +46,26 @@ class FloatLine:
     def serves(self, tilt: Fraction, x: float) -> bool:
         """Whether it is as good at x as a new line would be, whose tilt were this."""
         return abs(self.t - float(tilt)) <= _CLOSE * self.t and abs(x - self.x) <= self.reach
+
+    def redrawn(self, parts: Sequence[tuple[Transform, int]], saddles: Saddles) -> FloatLine | None:
+        """The same for parts that hardly differ; None where these do not fall as far."""
+        import numpy as np
+
+        number = len(self.terms)
+        log_moment, logs = 0.0, np.zeros(number, dtype=np.complex128)
+        effort.spend(_SHARE * sum(one.cost(self.t, self.eta, number, 53) for one, _ in parts), "a line of floats")
+        for transform, copies in parts:
+            one, phases = recall.float_line(transform, self.t, self.eta, number - 1)
+            log_moment += copies * one
+            logs += copies * phases
+        if not logs[-1].real < -_NATS + 1:
+            return None
+        s = self.t + 1j * self.eta * np.arange(number)
+        terms = (np.exp(logs) / (s * (s + 1))).astype(np.complex128)
+        sizes, masses = [float(v) for v in logs.real], (saddles.log_mass, saddles.log_reverse)
+        return replace(
+            self, log_moment=log_moment, terms=terms, log_sizes=sizes, log_mass=masses[0], log_reverse=masses[1]
+        )
 
     def log_call(self, x: float) -> tuple[float, float]:
         """ln of the finite part of the call at x, and the share of it that may be round-off or truncation."""
