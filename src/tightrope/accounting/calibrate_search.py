@@ -17,7 +17,8 @@ _RELATIVE = 5e-7  # how close both sides are at least
 _SHARES = (1e-7, 1e-7, 1e-7, 2e-7, 3e-7, 5e-7, 5e-7, 5e-7)  # how close they are, round by round
 _FAR = 1  # so many times that close: then both sides are not certified yet
 _WRONG, _ENOUGH = 0.7, 1.2e6  # nats by which a claim is off that had too little work; and units that are no such excuse
-_THROUGH = 4  # points, for a curve that leads to the boundary
+_THROUGH, _APART = 4, 1e-5  # points, for a curve that leads to the boundary, and how far they are apart at least
+_FURTHER = 16  # times, from a side
 _NEARBY = 1e-4  # from a certified cost so near, the estimates are corrected well
 _LADDER = (2.0, 4.0, 16.0, 256.0, 1e5, 1e8, 1e15, 1e30, 1e60, 1e120, 1e200, 1e300)
 _STARTS = tuple(10.0 ** (sign * k) for k in (0, 1, 2, 3, 5, 8, 15, 30, 100, 300) for sign in (1, -1))
@@ -166,8 +167,7 @@ def _last_accepted(trials: Trials, accepted: Fraction, refused: Fraction) -> Fra
 
 def _closed(trials: Trials, good: Fraction, bad: Fraction, share: float) -> tuple[Fraction, Fraction]:
     """Both sides closer together than ``share`` of their size, or neighbours: curves in logarithms, kept between."""
-    seen = trials.heights()
-    trial = 0
+    seen, trial, inside = trials.heights(), 0, share
     while abs(good - bad) > (1 if trials.whole else share * good):
         low, high = sorted((math.log(good), math.log(bad)))
         u = (low + high) / 2
@@ -177,6 +177,9 @@ def _closed(trials: Trials, good: Fraction, bad: Fraction, share: float) -> tupl
             nearest = min(seen, key=lambda x: abs(math.log(x) - root))
             past = 0.4 * share * (1 if (seen[nearest] > 0) == (good > bad) else -1)
             u = min(max(root + past, low + 0.3 * share), high - 0.3 * share)
+        elif root is not None:  # a side is off by a little: it is just inside, or further and further from there
+            u = min(low + inside, u) if root < low else max(high - inside, u)
+            inside *= _FURTHER
         x = trials.number(math.exp(u))
         if trials.whole:
             x = min(max(x, min(good, bad) + 1), max(good, bad) - 1)
@@ -190,8 +193,12 @@ def _closed(trials: Trials, good: Fraction, bad: Fraction, share: float) -> tupl
 
 def _crossing(points: list[tuple[float, float]]) -> float | None:
     """Where a curve through the points that are nearest to height 0 crosses it: the place as a polynomial of the
-    height. None where these do not rise or fall all the way."""
-    nearest = sorted((point for point in points if math.isfinite(point[1])), key=lambda point: abs(point[1]))
+    height. None where these do not rise or fall all the way. Of points side by side one is taken: what the others are
+    off by would bend the curve."""
+    nearest: list[tuple[float, float]] = []
+    for place, height in sorted(points, key=lambda point: abs(point[1])):
+        if math.isfinite(height) and all(abs(place - other) > _APART for other, _ in nearest):
+            nearest.append((place, height))
     for number in range(min(len(nearest), _THROUGH), 1, -1):
         chosen = sorted(nearest[:number])
         heights = [height for _, height in chosen]

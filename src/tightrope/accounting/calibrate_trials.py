@@ -86,7 +86,7 @@ class Trials:
         """The certified cost at x, which must be accepted."""
         if x not in self._claims:
             mechanism = self._known(x)
-            hoped = x in self._costs and self.height(x) <= 0
+            hoped = bool(self._uppers) and x in self._costs and self.height(x) <= 0  # as corrected
             with allowed(self._share() * left()):
                 claim = self._question(mechanism, self._beside(x))
             if hoped:

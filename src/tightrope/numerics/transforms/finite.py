@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from flint import ctx
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["FiniteTransform"]
 
+_STEP, _KEPT = 64, 4  # bits between precisions at which atoms are known, and of how many of these
+_CLOSE = 30  # bits of a mass for floats
+
 
 class FiniteTransform(Transform):
     """M(s) = Σ mass_i e^{s·value_i}."""
@@ -31,9 +35,11 @@ class FiniteTransform(Transform):
         if not kept:
             raise AssertionError("a law needs a finite value")
         self._values, self._masses = [v for v, _ in kept], [m for _, m in kept]
+        self._known: dict[int, tuple[list[Ball], list[Ball]]] = {}
         with precision(80):
-            self._losses = [float(v.ball().mid()) for v in self._values]
-        self._logs = [_log(m) for m in self._masses]
+            values, masses = self._atoms()
+        self._losses = [float(v.mid()) for v in values]
+        self._logs = [_log(known, m) for known, m in zip(masses, self._masses, strict=True)]
 
     def infinite(self) -> Ball:
         """P[L = ∞]."""
@@ -43,9 +49,21 @@ class FiniteTransform(Transform):
         """Σ mass_i e^{−value_i}."""
         return sum(self._weights(Fraction(-1)), Ball(0))
 
+    def _atoms(self) -> tuple[list[Ball], list[Ball]]:
+        """Values and masses, found once for precisions that are about the same: more bits than are asked for do."""
+        bits = -(-ctx.prec // _STEP) * _STEP
+        found = self._known.get(bits)
+        if found is None:
+            with precision(bits):
+                found = [v.ball() for v in self._values], [m.ball() for m in self._masses]
+            while len(self._known) >= _KEPT:
+                self._known.pop(next(iter(self._known)), None)
+            self._known[bits] = found
+        return found
+
     def _weights(self, t: Fraction) -> list[Ball]:
         at = ball(t)
-        return [m.ball() * (v.ball() * at).exp() for v, m in zip(self._values, self._masses, strict=True)]
+        return [m * (v * at).exp() for v, m in zip(*self._atoms(), strict=True)]
 
     def log_real(self, t: Fraction) -> Ball:
         """ln Σ mass_i e^{t·value_i}."""
@@ -67,7 +85,7 @@ class FiniteTransform(Transform):
         with precision(ctx.prec + 40):
             weights, step = self._weights(t), ball(eta)
             total = sum(weights, Ball(0))
-            phi = power_sums([w / total for w in weights], [v.ball() * step for v in self._values], count)
+            phi = power_sums([w / total for w in weights], [v * step for v in self._atoms()[0]], count)
             phi[0] = ComplexBall(1)
             return total.log(), phi
 
@@ -80,7 +98,7 @@ class FiniteTransform(Transform):
         with precision(128):
             weights = self._weights(t)
             total = sum(weights, Ball(0))
-            return Terms([w / total for w in weights], [v.ball() for v in self._values], Ball(0))
+            return Terms([w / total for w in weights], self._atoms()[0], Ball(0))
 
     def node_cost(self, copies: int) -> float:  # noqa: ARG002
         """A row of a matrix product."""
@@ -91,7 +109,7 @@ class FiniteTransform(Transform):
         with precision(ctx.prec + 40):
             weights, step = self._weights(t), ball(eta)
             total = sum(weights, Ball(0))
-            pairs = [(w / total, v.ball() * step) for w, v in zip(weights, self._values, strict=True)]
+            pairs = [(w / total, v * step) for w, v in zip(weights, self._atoms()[0], strict=True)]
             return [sum((weight * unit(angle * k) for weight, angle in pairs), ComplexBall(0)) for k in indices]
 
     def at_cost(self, t: Fraction, eta: Fraction, indices: Sequence[int]) -> float:  # noqa: ARG002
@@ -110,17 +128,14 @@ class FiniteTransform(Transform):
 
     def largest(self) -> Ball | None:
         """The largest value."""
-        top = self._values[0].ball()
-        for value in self._values[1:]:
-            top = top.max(value.ball())
-        return top
+        return reduce(Ball.max, self._atoms()[0])
 
     def cost(self, t: float, eta: float, count: int, bits: int) -> float:  # noqa: ARG002
         """As ``power_sums``."""
         return len(self._losses) * (3 + 0.8 * math.sqrt(count) + 0.08 * count)
 
 
-def _log(mass: Real) -> float:
+def _log(known: Ball, mass: Real) -> float:
     """About its logarithm; −∞ for what may be 0."""
-    value = sharp(mass.ball, bits=30)
+    value = known if known.rel_accuracy_bits() > _CLOSE else sharp(mass.ball, bits=_CLOSE)
     return float(value.log().mid()) if value > 0 else -math.inf

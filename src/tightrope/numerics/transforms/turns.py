@@ -52,9 +52,7 @@ def turns(angles: Sequence[Ball], number: int) -> Complexes:
 
     if not 0 < number <= _MOST:
         raise NotCertified("a line of doubles", f"it has {number} values in a row")
-    fractions = [_fraction(angle, number) for angle in angles]
-    high = np.array([one >> _LOW for one in fractions], dtype=np.uint64)
-    low = np.array([one & ((1 << _LOW) - 1) for one in fractions], dtype=np.uint64)
+    high, low = _fractions(angles, number)
     result = np.empty((len(angles), number), dtype=np.complex128)
     rows = max(_BLOCK // number, 1)
     for at in range(0, len(angles), rows):
@@ -75,23 +73,30 @@ def turns_at(angles: Sequence[Ball], numbers: Integers) -> Complexes:
         steps = [angle * _MOST for angle in angles]
     result = np.ones((len(angles), len(numbers)), dtype=np.complex128)
     for places, some in ((whole, steps), (rest, angles)):
-        fractions = [_fraction(angle, int(places.max()) + 1) for angle in some]
-        high = np.array([one >> _LOW for one in fractions], dtype=np.uint64)
-        low = np.array([one & ((1 << _LOW) - 1) for one in fractions], dtype=np.uint64)
+        if not places.any():
+            continue
+        high, low = _fractions(some, int(places.max()) + 1)
         result *= _turned(high[:, None] * places + (low[:, None] * places >> np.uint64(_LOW)))
     return result
 
 
-def _fraction(angle: Ball, number: int) -> int:
-    """The angle in turns modulo 1, times 2^112."""
+def _fractions(angles: Sequence[Ball], number: int) -> tuple[Parts, Parts]:
+    """The angles in turns modulo 1, times 2^112: their upper bits and the other ones."""
+    import numpy as np
+
+    high, low, mask = [], [], (1 << _FRACTION) - 1
     with precision(_BITS):
-        part = angle / (2 * Ball.pi())
-        if not part.rad() * number < _SURE:
-            raise NotCertified("a line of doubles", "an angle is too wide to be rounded")
-        mantissa, exponent = part.mid().man_exp()
-    shift = int(exponent) + _FRACTION
-    whole = int(mantissa) << shift if shift >= 0 else int(mantissa) >> -shift
-    return whole & ((1 << _FRACTION) - 1)
+        turn, most = 2 * Ball.pi(), _SURE / number
+        for angle in angles:
+            part = angle / turn
+            if not part.rad() < most:
+                raise NotCertified("a line of doubles", "an angle is too wide to be rounded")
+            mantissa, exponent = part.mid().man_exp()
+            shift = int(exponent) + _FRACTION
+            whole = (int(mantissa) << shift if shift >= 0 else int(mantissa) >> -shift) & mask
+            high.append(whole >> _LOW)
+            low.append(whole & ((1 << _LOW) - 1))
+    return np.array(high, dtype=np.uint64), np.array(low, dtype=np.uint64)
 
 
 def _turned(parts: Parts) -> Complexes:
