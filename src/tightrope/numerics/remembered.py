@@ -1,4 +1,4 @@
-"""Real numbers that are dear to compute: their balls are kept, one for each of the last precisions."""
+"""Real numbers that are dear to compute: their balls are kept, one for each of the last few precisions."""
 
 from __future__ import annotations
 
@@ -6,23 +6,28 @@ from collections.abc import Callable
 
 from flint import ctx
 
-from tightrope.numerics.balls import Ball
+from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.real import Real
 
 __all__ = ["kept", "remembered"]
 
-_KEPT = 4
+_STEP, _KEPT = 64, 4  # bits between precisions at which it is found, and how many of these are kept
 
 
 def remembered(compute: Callable[[], Ball]) -> Real:
-    """The number that ``compute`` gives at the present precision, found once for each precision."""
+    """The number that ``compute`` gives, found once for precisions that are about the same: more bits than are asked
+    for do as well."""
     found: dict[int, Ball] = {}
 
     def known() -> Ball:
-        bits = int(ctx.prec)
+        bits = -(-ctx.prec // _STEP) * _STEP
         value = found.get(bits)
         if value is None:
-            value = compute()
+            if bits == ctx.prec:
+                value = compute()
+            else:
+                with precision(bits):
+                    value = compute()
             while len(found) >= _KEPT:
                 del found[next(iter(found))]
             found[bits] = value

@@ -8,7 +8,7 @@ at the last point (Doroshenko et al. 2022). Points that would break convexity ar
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -25,17 +25,17 @@ _GUARD = 96  # bits lost in second differences
 
 @dataclass(frozen=True)
 class _Dot:
-    """A point of the profile: ε = unit·step, and an exact number not below H there."""
+    """A point of the profile: ε = unit·step, an exact number not below H there, and γ = e^ε."""
 
     step: int
     height: Ball
+    gamma: Ball
 
 
 def connected_dots(unit: Fraction, points: Sequence[tuple[int, Ball]]) -> FiniteLaw:
     """The law on unit·ℤ from balls around H at e^{unit·step}, at two points or more in rising order."""
-    dots = [_Dot(step, height.nonnegative_part().upper().min(Ball(1)).upper()) for step, height in points]
     with precision(256 + _GUARD):
-        kept = _convex(unit, dots)
+        kept = _convex([_Dot(step, _at_least(height), _gamma(unit, step)) for step, height in points])
     tables: dict[int, list[Ball]] = {}
 
     def masses() -> list[Ball]:
@@ -48,29 +48,36 @@ def connected_dots(unit: Fraction, points: Sequence[tuple[int, Ball]]) -> Finite
     return on_lattice(real(unit), law, ZERO if last.is_zero() else Real(None, lambda: last))
 
 
-def _convex(unit: Fraction, dots: Sequence[_Dot]) -> list[_Dot]:
+def _at_least(height: Ball) -> Ball:
+    return height.nonnegative_part().upper().min(Ball(1)).upper()
+
+
+def _gamma(unit: Fraction, step: int) -> Ball:
+    return (ball(unit) * step).exp()
+
+
+def _convex(dots: Sequence[_Dot]) -> list[_Dot]:
     """The dots whose chords certainly bend upwards, from H = 1 at γ = 0 to the constant after the last."""
     kept: list[_Dot] = []
     for dot in dots:
-        while kept and not _slope(unit, kept[-2] if len(kept) > 1 else None, kept[-1]) < _slope(unit, kept[-1], dot):
+        while kept and not _slope(kept[-2] if len(kept) > 1 else None, kept[-1]) < _slope(kept[-1], dot):
             kept.pop()
         kept.append(dot)
-    while len(kept) > 1 and not _slope(unit, kept[-2], kept[-1]) < 0:
+    while len(kept) > 1 and not _slope(kept[-2], kept[-1]) < 0:
         kept.pop()
     return kept
 
 
-def _slope(unit: Fraction, one: _Dot | None, other: _Dot) -> Ball:
+def _slope(one: _Dot | None, other: _Dot) -> Ball:
     """Of the chord between two dots; from γ = 0 if there is none before."""
     if one is None:
-        return (other.height - 1) * (-ball(unit * other.step)).exp()
-    width = ball(unit * (other.step - one.step)).expm1()
-    return (other.height - one.height) / width * (-ball(unit * one.step)).exp()
+        return (other.height - 1) / other.gamma
+    return (other.height - one.height) / (other.gamma - one.gamma)
 
 
 def _masses(unit: Fraction, kept: Sequence[_Dot]) -> list[Ball]:
     """γ_i(s_i − s_{i−1}) for every dot."""
     with precision(ctx.prec + _GUARD):
-        slopes = [_slope(unit, None, kept[0]), *(_slope(unit, one, other) for one, other in pairwise(kept))]
-        changes = [after - before for before, after in pairwise([*slopes, Ball(0)])]
-        return [ball(unit * dot.step).exp() * change for dot, change in zip(kept, changes, strict=True)]
+        dots = [replace(dot, gamma=_gamma(unit, dot.step)) for dot in kept]
+        slopes = [_slope(None, dots[0]), *(_slope(one, other) for one, other in pairwise(dots)), Ball(0)]
+        return [dot.gamma * (after - before) for dot, (before, after) in zip(dots, pairwise(slopes), strict=True)]
