@@ -35,6 +35,8 @@ class Loss:
 
 def merged(parts: Parts) -> Parts:
     """Equal pairs counted once; normal pairs into one."""
+    if len(parts) == 1 and parts[0][1] > 0 and not isinstance(parts[0][0], NormalPair):
+        return parts
     counts: dict[Pair, int] = {}
     normal = ZERO
     seen = False
