@@ -3,7 +3,7 @@
     python benchmarks/compare.py [--only TEXT] [--again] [--write]
 
 Peers get environments of their own under ``benchmarks/.peers`` (made on first use). Each answer comes from a fresh
-process on one thread; times are CPU seconds, the least of several warm rounds. Truths are in ``truths.json`` and come
+process on one thread; times are CPU seconds, the median of several warm rounds. Truths are in ``truths.json`` and come
 from ``truth.py``, which shares nothing with tightrope. Results are kept in ``results.json``; ``--write`` renders
 ``docs/benchmarks.md`` and its chart from them.
 """

@@ -16,14 +16,12 @@ TRUTHS: dict[str, Any] = json.loads((HERE / "truths.json").read_text())
 PAGE = HERE.parent / "docs" / "benchmarks.md"
 CHART = HERE.parent / "docs" / "figures" / "benchmarks.svg"
 OURS = "tightrope"
-INTRODUCTION = """Measured on {date} by `make bench`: CPU time on one thread, the least of several warm answers, each
+INTRODUCTION = """Measured on {date} by `make bench`: CPU time on one thread, the median of several warm answers, each
 library in an environment of its own: {versions}. tightrope's answers are certified intervals; a peer's number is what
 it calls an upper bound. Truths come from `benchmarks/truth.py` (mpmath at 40 digits, and convolution on a grid where a
 run has few steps), which shares no code with tightrope. Opacus' accountants run without torch, which its package would
-import first: with it each takes 230 MB and 2 s more. A row is left out where a library does not offer the question. The
-same question is asked again in one process, and tightrope remembers what it found of a mechanism: with parameters that
-are new a DP-SGD answer takes two to four times as long as is said here (7 to 27 ms for the six settings), and a
-calibration five to ten times (40 to 140 ms; measured on 2026-11-18 beside other work)."""
+import first: with it each takes 230 MB and 2 s more. A row is left out where a library does not offer the question.
+tightrope is asked about new parameters every time, since it remembers what it found of a mechanism."""
 
 
 def ends(work: Workload, value: Any) -> tuple[Any, Any]:

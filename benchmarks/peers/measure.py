@@ -8,6 +8,7 @@ import resource
 import sys
 import time
 from collections.abc import Callable
+from statistics import median
 from typing import Any
 
 Answer = Callable[[dict[str, Any]], Any]
@@ -30,14 +31,13 @@ def main(load: Callable[[], Answer]) -> None:
     try:
         start = time.process_time()
         value = answer(work)
-        result["cold"] = warm = time.process_time() - start
-        spent, rounds = 0.0, 0
-        while spent < 1.0 and rounds < 20 and result["cold"] < 3.0:  # an answer of milliseconds needs many rounds
+        result["cold"] = time.process_time() - start
+        rounds: list[float] = []
+        while sum(rounds) < 1.0 and len(rounds) < 20 and result["cold"] < 3.0:  # what takes milliseconds, many times
             start = time.process_time()
             answer(work)
-            took = time.process_time() - start
-            warm, spent, rounds = min(warm, took), spent + took, rounds + 1
-        result["warm"] = warm
+            rounds.append(time.process_time() - start)
+        result["warm"] = median(rounds) if rounds else result["cold"]
         result["value"] = plain(value)
     except Exception as error:  # a peer's failure is a result, not a crash of the comparison
         result["error"] = f"{type(error).__name__}: {error}"[:160]

@@ -129,3 +129,17 @@ def test_the_other_direction_begins_with_the_plans_of_the_first():
     assert claim.witness["way"] == "windowed"
     assert claim.upper / claim.lower < 1 + 1e-9
     assert tr.check(claim.to_json())
+
+
+def test_a_proof_somewhat_aside_serves_where_no_other_can_be_paid():
+    """The first place is rough: a proof made there tells ε to 1e-7, and a second one was refused (gap 5e-2). The truth
+    is the mixture over both responses of the profile of the sampled steps."""
+    steps = tr.Gaussian("0.395").poisson("0.000132") * 29
+    claim = tr.epsilon(steps + tr.RandomizedResponse(epsilon="0.764") * 2, delta="9.01e-5")
+    assert claim.upper / claim.lower < 1 + 1e-6
+    yes = 1 / (1 + math.exp(-0.764))
+    sums = ((0.764 * 2, yes**2), (0.0, 2 * yes * (1 - yes)), (-0.764 * 2, (1 - yes) ** 2))
+    for end, sign in ((claim.lower, -1), (claim.upper, 1)):
+        terms = [(p, tr.delta(steps, epsilon=end - at)) for at, p in sums]
+        assert sign * (sum(p * (c.lower if sign > 0 else c.upper) for p, c in terms) - 9.01e-5) < 1e-15
+    assert tr.check(claim.to_json())

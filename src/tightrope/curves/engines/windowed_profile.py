@@ -161,7 +161,7 @@ class WindowedProfile(Profile):
             located = nullcontext()
             if (flat := self._flat(delta, slope)) is not None:
                 return flat
-            if roots.close(x, start, slope) or roots.seen(self.steps, x, goal, plan, roots.APART * slope, adding):
+            if roots.close(x, start, slope, plan) or roots.seen(self.steps, x, goal, plan, roots.APART * slope, adding):
                 witness = self._beside(x, goal, plan, adding, other)
                 found = self._enclosed(x, delta, witness)
                 if found is not None and found.upper - found.lower < _NARROW * found.upper:
@@ -171,8 +171,8 @@ class WindowedProfile(Profile):
                         return self._solved(x, slope, delta, goal, not adding, False, witness)
                 if found is not None:
                     return found, witness
-            if x == start:
-                break  # the same again would be no better
+            if x == start:  # the same again would be no better
+                break
             if not adding and x < _SINKING * start and self._may_be_zero(goal, x):
                 with suppress(NotCertified):  # δ may never be that large
                     return self._near_zero(delta)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.windowed.plan import WindowPlan
 from tightrope.numerics.windowed.total import WindowedSum
@@ -55,9 +56,12 @@ def polished(
     return at, slope
 
 
-def close(x: float, start: float, slope: float) -> bool:
-    """Whether a root is where it was sought."""
-    return abs(x / start - 1) < min(CLOSE, CLOSE_CALL / slope)
+def close(x: float, start: float, slope: float, plan: WindowPlan | None = None) -> bool:
+    """Whether a root is where it was sought; or whether that must do, as another proof as dear as this plan's would be
+    too dear."""
+    with effort.proving():
+        last = plan is not None and not effort.affords(plan.work)
+    return last or abs(x / start - 1) < min(CLOSE, CLOSE_CALL / slope)
 
 
 def seen(steps: WindowedSum, x: float, goal: float, plan: WindowPlan, nats: float, adding: bool) -> bool:
