@@ -14,6 +14,7 @@ from typing import Any
 from tightrope.accounting import sampling
 from tightrope.accounting.known import Fact, Facts, converted, integrate_renyi, keep, multiplied, nothing, sharpen_renyi
 from tightrope.accounting.sharing import Sharing, shared
+from tightrope.accounting.sure_laws import sure_law
 from tightrope.accounting.terms import takes_everything, terms
 from tightrope.curves import approximate, concentrated, gaussian, loss, pure, renyi, truncated
 from tightrope.curves.approximate import Approximate
@@ -57,7 +58,13 @@ GROUP: dict[type, Theorem[..., Any]] = {
 
 def fact(mechanism: Mechanism, notion: type) -> Fact | None:
     """What is known of the mechanism in this notion, if anything."""
-    return facts(mechanism).get(notion)
+    return _law(mechanism) if notion is Loss else facts(mechanism).get(notion)
+
+
+@lru_cache(maxsize=512)
+def _law(mechanism: Mechanism) -> Fact | None:
+    with effort.paid():
+        return sure_law(mechanism) or facts(mechanism).get(Loss)
 
 
 @lru_cache(maxsize=512)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -18,6 +18,7 @@ from tightrope.curves.profile import Profile, Witness
 from tightrope.curves.ways import FAIR, ROUGH
 from tightrope.errors import NotCertified
 from tightrope.mechanisms.base import Mechanism
+from tightrope.mechanisms.sampled import cut_batches
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.effort import affords, allowed, left
 from tightrope.theorems import Kind, Step
@@ -159,7 +160,7 @@ def _least(
     """The best route's answer; how many of the laws for a lower end need not be asked again, None if all is said; and
     a lower end. ``below``: work that is kept for that; ``others``: for other routes than the exact one."""
     best, paired, known, floor = NOTHING, False, 0, 0.0
-    for route in sorted(routes(m), key=_turn):
+    for route in _in_turn(m):
         if best.bound.upper == 0.0:
             break
         if not _worth(route, best, paired, effort):
@@ -182,6 +183,15 @@ def _least(
         if route.final and found.computed.lower >= found.computed.upper * _NARROW:
             break
     return best, known, floor
+
+
+def _in_turn(m: Mechanism) -> Iterator[Route]:
+    """All routes; a tight one through the law comes first, before others are looked for."""
+    law = None if cut_batches(m) else law_route(m)
+    first = law if law is not None and law.kind == "equal" else None
+    if first is not None:
+        yield first
+    yield from (route for route in sorted(routes(m), key=_turn) if first is None or route.name != first.name)
 
 
 def _turn(route: Route) -> int:

@@ -8,8 +8,8 @@ set under a lock: a computation holds the lock from its first operation to its l
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from fractions import Fraction
 from threading import RLock
 
@@ -40,16 +40,33 @@ NEGLIGIBLE = Ball(2) ** -7000
 _lock = RLock()
 
 
-@contextmanager
-def precision(bits: int) -> Iterator[None]:
-    """Compute with ``bits`` bits inside; other threads wait."""
-    with _lock:
-        before = ctx.prec
-        ctx.prec = bits
+class _Precision:
+    """A context, written out since it is entered some hundred times for every answer."""
+
+    __slots__ = ("_before", "_bits")
+
+    def __init__(self, bits: int) -> None:
+        self._bits = bits
+
+    def __enter__(self) -> None:
+        _lock.acquire()
         try:
-            yield
+            self._before = ctx.prec
+            ctx.prec = self._bits
+        except BaseException:
+            _lock.release()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            ctx.prec = self._before
         finally:
-            ctx.prec = before
+            _lock.release()
+
+
+def precision(bits: int) -> AbstractContextManager[None]:
+    """Compute with ``bits`` bits inside; other threads wait."""
+    return _Precision(bits)
 
 
 def ball(x: int | Fraction | float | Ball) -> Ball:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
@@ -30,13 +30,19 @@ class _Allowance:
 _present: ContextVar[_Allowance | None] = ContextVar("allowance", default=None)  # every thread has its own
 
 
-@contextmanager
-def _within(allowance: _Allowance | None) -> Iterator[None]:
-    token = _present.set(allowance)
-    try:
-        yield
-    finally:
-        _present.reset(token)
+class _Within:
+    """A context, written out since it is entered often."""
+
+    __slots__ = ("_allowance", "_token")
+
+    def __init__(self, allowance: _Allowance | None) -> None:
+        self._allowance = allowance
+
+    def __enter__(self) -> None:
+        self._token = _present.set(self._allowance)
+
+    def __exit__(self, *_: object) -> None:
+        _present.reset(self._token)
 
 
 def _counting() -> Iterator[_Allowance]:
@@ -52,22 +58,22 @@ def _counting() -> Iterator[_Allowance]:
 def allowed(units: float, searching: bool = False) -> AbstractContextManager[None]:
     """Within, at most that much work, and no more than is left of an allowance around it; ``searching``: for searches
     only, and not for the proofs that they lead to."""
-    return _within(_Allowance(units, _present.get(), searching))
+    return _Within(_Allowance(units, _present.get(), searching))
 
 
 def proving() -> AbstractContextManager[None]:
     """Within, what was set aside while searching may be spent: a proof that was planned is likely to be the answer."""
-    return _within(_Allowance(math.inf, _present.get(), proving=True))
+    return _Within(_Allowance(math.inf, _present.get(), proving=True))
 
 
 def owing() -> AbstractContextManager[None]:
     """Within, work is counted and never refused: what is done here must not depend on what is left."""
-    return _within(_Allowance(math.inf, _present.get(), free=True))
+    return _Within(_Allowance(math.inf, _present.get(), free=True))
 
 
 def paid() -> AbstractContextManager[None]:
     """Within, nothing is counted, since the whole was."""
-    return _within(None)
+    return _Within(None)
 
 
 def left() -> float:
