@@ -1,9 +1,9 @@
 """The law that is found alone is the one among all facts, with the same proof."""
 
 import pytest
-from laws.registered import EXAMPLES
 
 import tightrope as tr
+from laws.registered import EXAMPLES
 from tightrope.accounting.facts import fact, facts
 from tightrope.accounting.sure_laws import sure_law
 from tightrope.curves.loss import Loss
