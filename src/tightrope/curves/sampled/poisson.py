@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss, Parts, merged
-from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.pair import Pair
 from tightrope.numerics.balls import INFINITY, Ball, ball
 from tightrope.numerics.real import UNBOUNDED, ZERO, Real
@@ -45,8 +44,8 @@ class SampledPair(Pair):
 
     @property
     def effort(self) -> int:  # type: ignore[override]  # a property here
-        """Only normal bases have a float formula of their own."""
-        return 1 if isinstance(self.base, NormalPair) else 2
+        """Less where there is a float formula."""
+        return 1 if self.base.quick else 2
 
     @property
     def decays(self) -> bool:  # type: ignore[override]  # a property here

@@ -282,6 +282,8 @@ def falling_root(gap: Callable[[float], float], start: float, slope: float, end:
         value = gap(at)
         if value <= 0 and at <= _TINY * start:  # the plan was made for ``start``: far below it, a grid says little
             return 0.0
+        if last is None and math.isinf(value) and value < 0 and gap(_TINY * start) <= 0:  # no need to halve so far
+            return 0.0
         low, high = (at, high) if value > 0 else (low, at)
         if abs(value) < 1e-13 or high - low <= 1e-14 * high:
             break
@@ -290,6 +292,10 @@ def falling_root(gap: Callable[[float], float], start: float, slope: float, end:
             steepness = secant if secant > 0 else steepness
         following = at + value / steepness if math.isfinite(value) else math.nan
         last = (at, value)
+        if following >= high == end:  # as far as is seen: nothing, or the last place
+            if gap(end) > 0:
+                return end
+            high = math.nextafter(end, 0.0)
         at = following if low < following < high else (low + high) / 2
         if abs(at - last[0]) <= 1e-15 * at:
             break
