@@ -23,6 +23,8 @@ from tightrope.numerics.transforms.transform import Transform
 if TYPE_CHECKING:
     from tightrope.numerics.grid.cells import CellLaw
 
+_PANELS = 4e3  # units of work
+
 
 def _lifted(x: Ball, rate: Fraction) -> Ball:
     """ln(1 + (e^x − 1)/q): the base loss that becomes x; −∞ where none does."""
@@ -46,6 +48,11 @@ class SampledPair(Pair):
     def effort(self) -> int:  # type: ignore[override]  # a property here
         """Less where there is a float formula."""
         return 1 if self.base.quick else 2
+
+    @property
+    def units(self) -> float:  # type: ignore[override]  # a property here
+        """Much, where panels are laid for each value."""
+        return _PANELS if self.base.dear else 300.0
 
     @property
     def decays(self) -> bool:  # type: ignore[override]  # a property here
