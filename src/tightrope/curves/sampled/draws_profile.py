@@ -137,7 +137,8 @@ class DrawsProfile(Profile):
         if not quick and self._hits(0.0) < _FEW_HITS and gridded:
             return (False, True)
         if isinstance(flat, SmoothedProfile):
-            first = flat.suits(level) or (quick and gridded)  # a grid of mixtures takes several times as long
+            alone = all(isinstance(pair, DrawsPair) for pair, _ in self.loss.remove)
+            first = flat.suits(level) or (quick and gridded and alone)  # a grid takes several times as long
         else:
             first = _SELDOM <= self._drawn() <= _OFTEN
         return (True, False) if first else (False, True)
