@@ -101,6 +101,7 @@ def test_moments_out_of_the_rules_reach_are_bounded_by_convexity(power):
         assert found.lower() <= truth * (1 + 1e-6) + 1e-15
         assert found.upper() >= truth * (1 - 1e-6)
         assert found.upper() < 3 * truth + 1e-15
+        assert wide._convex(q, a).upper() >= truth * (1 - 1e-6)
     floats = wide.approximate_sampled_cumulants(q, [float(a)])[0]
     assert floats == pytest.approx(float(found.upper()), rel=1e-3)
 

@@ -100,7 +100,8 @@ def falling_nodes(
 
 
 def _beyond(transform: Transform, t: Fraction, y: Fraction) -> Ball:
-    effort.spend(transform.decay_cost, _WHAT)  # remembered or not
+    if transform.decay_cost:  # remembered or not
+        effort.spend(transform.decay_cost, _WHAT)
     return recall.decay(transform, t, y)
 
 
