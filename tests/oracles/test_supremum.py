@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 
 import tightrope as tr
+from tightrope.accounting.facts import fact
 from tightrope.curves.loss_renyi import LossRenyi
+from tightrope.curves.renyi import Renyi
 from tightrope.numerics.balls import INFINITY, Ball, ball, between, lower_float, precision, upper_float
 from tightrope.numerics.supremum import ratio_supremum, supremum
 
@@ -181,3 +184,16 @@ def test_a_supremum_over_orders_that_are_dear_asks_for_few_of_them(monkeypatch):
     claim = tr.tcdp(tr.Gaussian(sigma=2).allocated(40).group(2), omega=10)
     assert claim.upper < 0.0213
     assert len(asked) < 80  # and not 900
+
+
+def test_more_cells_never_widen_what_is_known():
+    """Upper ends of values are not convex, as here between whole orders: what holds for a cell holds for its halves."""
+    allocated = tr.Gaussian(sigma=2).allocated(40)
+    curve = fact(allocated, Renyi).curve
+    with precision(128):
+        ends = [
+            ratio_supremum(lambda at: curve.divergence(at + 1) * ball(at), F(9, 2**20), F(9), work=cells, head=True)
+            for cells in (16, 32, 64, 128)
+        ]
+    assert all(later.upper() <= earlier.upper() for earlier, later in pairwise(ends))
+    assert tr.tcdp(allocated, omega=10).upper < 0.00708

@@ -106,13 +106,13 @@ def _enclosed(
     queue: list[tuple[Ball, int, Fraction, Fraction]] = []
     made = 0
 
-    def visit(a: Fraction, b: Fraction) -> None:
+    def visit(a: Fraction, b: Fraction, most: Ball = INFINITY) -> None:
         nonlocal best, possible, made
         made += 1
         for end in (a, b):
             found = value(end)
             best, possible = best.max(_below(found)), possible.max(_above(found))
-        heappush(queue, (-_above(bound(a, b)), made, a, b))
+        heappush(queue, (-_above(bound(a, b)).min(most), made, a, b))
 
     for a, b in cells:
         visit(a, b)
@@ -123,8 +123,8 @@ def _enclosed(
             break
         _, _, a, b = heappop(queue)
         middle = _middle(a, b)
-        visit(a, middle)
-        visit(middle, b)
+        visit(a, middle, top)  # what holds for a cell holds for its halves
+        visit(middle, b, top)
     return between(best, (-queue[0][0]).max(best))
 
 
