@@ -120,7 +120,7 @@ def test_grades_are_coarser_where_little_work_is_left():
 
 def test_nothing_is_graded_at_zero(monkeypatch):
     start = RARE.started(GOAL)
-    monkeypatch.setattr(GradedDirection, "_rooted", lambda _, plan, at, __: Located(plan, 0.0, 0.0, at))
+    monkeypatch.setattr(GradedDirection, "_upper_root", lambda *_: 0.0)
     assert RARE._located(start, GOAL) is None
 
 

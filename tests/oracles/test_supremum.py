@@ -5,10 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 
-from tightrope.numerics.balls import INFINITY, Ball, ball, lower_float, precision, upper_float
+import tightrope as tr
+from tightrope.accounting.facts import fact
+from tightrope.curves.loss_renyi import LossRenyi
+from tightrope.curves.renyi import Renyi
+from tightrope.numerics.balls import INFINITY, Ball, ball, between, lower_float, precision, upper_float
 from tightrope.numerics.supremum import ratio_supremum, supremum
 
 F = Fraction
@@ -156,3 +161,39 @@ def test_supremum_out_of_work_is_still_a_proof() -> None:
     assert upper_float(few) > upper_float(many) >= 0.25
     assert lower_float(few) <= 0.25
     assert upper_float(unknown) == math.inf
+
+
+def test_values_that_are_wide_are_not_asked_for_in_vain():
+    asked = []
+
+    def cumulant(at):
+        asked.append(at)
+        return between(ball(at * (at + 1)) / 3, ball(at * (at + 1)) / 2 + ball(at**2) / 100)
+
+    found = ratio_supremum(cumulant, Fraction(1, 2**20), Fraction(9), head=True)
+    assert found.upper() >= 0.5 + 0.009
+    assert found.upper() < (0.5 + 0.009) * (1 + 1e-3)
+    assert found.lower() <= 0.5 + 0.009
+    assert len(asked) < 100  # and not 300
+
+
+def test_a_supremum_over_orders_that_are_dear_asks_for_few_of_them(monkeypatch):
+    asked = []
+    divergence = LossRenyi.divergence
+    monkeypatch.setattr(LossRenyi, "divergence", lambda self, order: asked.append(order) or divergence(self, order))
+    claim = tr.tcdp(tr.Gaussian(sigma=2).allocated(40).group(2), omega=10)
+    assert claim.upper < 0.0213
+    assert len(asked) < 80  # and not 900
+
+
+def test_more_cells_never_widen_what_is_known():
+    """Upper ends of values are not convex, as here between whole orders: what holds for a cell holds for its halves."""
+    allocated = tr.Gaussian(sigma=2).allocated(40)
+    curve = fact(allocated, Renyi).curve
+    with precision(128):
+        ends = [
+            ratio_supremum(lambda at: curve.divergence(at + 1) * ball(at), F(9, 2**20), F(9), work=cells, head=True)
+            for cells in (16, 32, 64, 128)
+        ]
+    assert all(later.upper() <= earlier.upper() for earlier, later in pairwise(ends))
+    assert tr.tcdp(allocated, omega=10).upper < 0.00708

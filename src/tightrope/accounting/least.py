@@ -19,6 +19,7 @@ from tightrope.curves.loss import Loss, Parts
 from tightrope.curves.loss_renyi import LossRenyi, loss_has_renyi
 from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.renyi import Renyi
+from tightrope.curves.renyi_units import value_units
 from tightrope.curves.sampled.attained import renyi_attained_by_sample
 from tightrope.curves.truncated import TruncatedConcentrated
 from tightrope.errors import BadParameter, NotCertified
@@ -30,6 +31,8 @@ from tightrope.numerics.real import largest, total
 from tightrope.numerics.supremum import ratio_supremum
 from tightrope.theorems import Kind
 
+_CELLS, _FEWEST = 600, 16  # into which orders are cut for a supremum
+_WORK, _PROBED = 1e6, 2e5  # units of work for that, and for its lower end
 _PROBES = tuple(Fraction(1) + Fraction(2) ** k for k in (-16, -4, 0, 2, 5, 10, 20, 30))
 
 
@@ -158,7 +161,8 @@ def infinite_or_unknown(m: Mechanism, low: float) -> Answer:
 def _attained_ratio(m: Mechanism, end: Fraction | None = None) -> float:
     """The largest D_α/α seen below the order ``end``, its limits there and at α → 1 (the mean loss) included: a lower
     bound on ρ."""
-    best, orders = 0.0, _PROBES if end is None else (*(order for order in _PROBES if order < end), end)
+    best, last = 0.0, () if end is None else (end,)
+    orders = (*last, *(order for order in reversed(_PROBES) if end is None or order < end))  # mostly the last is best
     for law, _ in lower_losses(m):
         for parts in law.directions:
             means = [(pair.mean(), n) for pair, n in parts]
@@ -166,7 +170,11 @@ def _attained_ratio(m: Mechanism, end: Fraction | None = None) -> float:
                 best = max(best, lower_float(sharp(partial(_mean, parts))))
         if loss_has_renyi(law) is not None:
             curve = LossRenyi(law)
+            spent, each = 0.0, value_units(curve)
             for order in orders:
+                spent += each
+                if spent > _PROBED and best > 0:
+                    break
                 with precision(160), suppress(NotCertified):  # an order at which it gives up shows nothing
                     best = max(best, lower_float(curve.divergence(order) / Ball(order.numerator) * order.denominator))
     return best
@@ -203,9 +211,10 @@ def tcdp(mechanism: Mechanism, omega: Number) -> Claim:
     low = 0.0 if known is not None and known.kind == "equal" else _attained_ratio(m, w)
     if known is None:
         return claim(m, question, unknown(low))
+    cells = int(min(max(2 * _WORK / value_units(known.curve), _FEWEST), _CELLS))  # two for each value
     with precision(128):
         found = ratio_supremum(
-            lambda lam: known.curve.divergence(lam + 1) * ball(lam), (w - 1) / 2**20, w - 1, head=True
+            lambda lam: known.curve.divergence(lam + 1) * ball(lam), (w - 1) / 2**20, w - 1, work=cells, head=True
         )
     computed = _at_most(Bound.around(found, least=0.0), m, w)
     bound = computed if known.kind == "equal" else Bound(min(low, computed.upper), computed.upper)

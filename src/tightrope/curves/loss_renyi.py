@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache, reduce
@@ -40,7 +41,9 @@ class LossRenyi(Renyi):
 
     def approximations(self, orders: Sequence[float]) -> list[float]:
         """The same in floats; pairs with a float formula of their own use it."""
-        effort.spend(_UNITS[self.effort] * len(orders), "a search along a Rényi curve")  # remembered or not
+        # remembered or not; what is quick is not refused: after other routes gave up this may be all that answers
+        with effort.owing() if self.effort < len(_UNITS) - 1 else nullcontext():
+            effort.spend(_UNITS[self.effort] * len(orders), "a search along a Rényi curve")
         memory = self._found
         found = {order: value for order in orders if (value := memory.get(order)) is not None}
         new = [order for order in dict.fromkeys(orders) if order not in found]

@@ -28,7 +28,7 @@ class NormalPair(Pair):
 
     mu_squared: Real
     words = "normal"
-    symmetric = True
+    symmetric, quick = True, True
 
     def call(self, x: Ball) -> Ball:
         """Φ(−x/μ + μ/2) − e^x Φ(−x/μ − μ/2)."""

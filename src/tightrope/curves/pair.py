@@ -34,7 +34,9 @@ class Pair(ABC):
 
     words = "a known law"  # what the law of the loss is, for explanations
     effort = 0  # what a cumulant in floats costs: 0 microseconds, 1 a tenth of a millisecond, 2 more
+    units = 300.0  # of work, for a cumulant in balls
     decays = True  # False: the transform does not fall along vertical lines, since the losses are atoms
+    quick = False  # True: cumulants of a sampled record have a float formula of their own
     dear = False  # True: the transform of a sampled record costs so much that a grid of few steps is quicker
     composes = True  # False: the profile is a supremum over several pairs, so a product of it only overstates
     measured: bool | None = None  # whether there is a cumulant, said where finding out would take long

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from math import inf, isfinite
 from typing import TYPE_CHECKING
 
 from tightrope.curves.loss import Loss
@@ -14,7 +15,7 @@ from tightrope.curves.pair import Call, Pair
 from tightrope.curves.sampled.ruled import ruled_cumulant
 from tightrope.errors import NotCertified
 from tightrope.mechanisms.base import Leaf
-from tightrope.numerics.balls import INFINITY, Ball, ball
+from tightrope.numerics.balls import INFINITY, Ball, ball, between, precision
 from tightrope.numerics.exact import Number, exact, positive
 from tightrope.numerics.normal import unequal_call, unequal_tail
 from tightrope.numerics.real import UNBOUNDED, Real, real
@@ -61,7 +62,7 @@ class UnequalPair(Pair):
     m2: Fraction
     s2: Fraction
     words = "a quadratic of a normal variable"
-    dear = True
+    dear, quick = True, True
 
     def call(self, x: Ball) -> Ball:
         """The optimal event lies outside or between the roots of a quadratic."""
@@ -89,10 +90,21 @@ class UnequalPair(Pair):
         return SampledUnequalTransform(QuadraticLoss(self.m1, self.s1, self.m2, self.s2, rate), adding)
 
     def sampled_cumulant(self, rate: Fraction, power: Fraction) -> Ball | None:
-        """ln E_Q[w^power], by the rule of the transform."""
+        """ln E_Q[w^power], by the rule of the transform; where that is out of reach, what convexity says: w^a is at
+        most 1 − q + q·e^{aL} for a ≤ 0 and a ≥ 1, and at least 1 on average."""
         if rate == 1:
             return self.cumulant(power - 1)
-        return ruled_cumulant(lambda: self.sampled_transform(rate, adding=False), power - 1)
+        found = ruled_cumulant(lambda: self.sampled_transform(rate, adding=False), power - 1)
+        if found is None or found.is_finite() or found.lower() > 0 or 0 < power < 1:
+            return found
+        return between(Ball(0), self._convex(rate, power).upper().max(Ball(0)))
+
+    def _convex(self, rate: Fraction, power: Fraction) -> Ball:
+        """ln(1 − q + q·E_Q[e^{aL}]); of E_Q[w^a], a ≤ 0, (1 − q)^a is a bound as well."""
+        log, q = self.cumulant(power - 1), ball(rate)
+        mixed = (q * log.expm1()).log1p() if log.is_finite() else INFINITY
+        mixed = mixed if mixed.is_finite() else INFINITY
+        return mixed.min(ball(power) * (-q).log1p()) if power <= 0 else mixed
 
     def approximate_sampled_cumulants(self, rate: Fraction, powers: Sequence[float]) -> list[float]:
         """The same in floats."""
@@ -102,7 +114,14 @@ class UnequalPair(Pair):
             transform = None
         if transform is None:
             return super().approximate_sampled_cumulants(rate, powers)
-        return [float(k) for k in transform.log_floats([power - 1 for power in powers])]
+        found = [float(k) for k in transform.log_floats([power - 1 for power in powers])]
+        return [k if isfinite(k) else self._convex_float(rate, power) for k, power in zip(found, powers, strict=True)]
+
+    def _convex_float(self, rate: Fraction, power: float) -> float:
+        if 0 < power < 1:
+            return inf
+        with precision(64):
+            return float(self._convex(rate, Fraction(power)).mid())
 
     def cells(self) -> CellLaw:
         """A parabola cut into cells."""

@@ -15,17 +15,20 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from tightrope.errors import NotCertified
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
-from tightrope.numerics.gauss import gauss, gauss_error
+from tightrope.numerics.gauss import float_gauss, gauss, gauss_error
 
 if TYPE_CHECKING:
     from tightrope.numerics.transforms.transform import Complexes, Floats
 
-__all__ = ["Integrand", "Panel", "Panels", "nodes", "panels"]
+__all__ = ["Integrand", "Panel", "Panels", "float_places", "nodes", "panels"]
 
+_WHAT = "an integral in panels"
 _RADII = tuple(Fraction(k, 8) for k in (36, 28, 22, 18, 15, 13, 11, 10))  # of the ellipses that are tried
 _SIZES = (2, 6, 10, 16, 24, 32, 48, 64, 96, 128, 192)  # few sizes, as they are kept
 _HALVINGS = 10
+_HALF = 8  # nodes that half of a panel needs at least
 _PIECES = 12  # of the upper half of an ellipse
 _BITS = 64
 _ROOM = 2.0  # nats for the width of the balls
@@ -36,6 +39,7 @@ class Integrand(ABC):
     """f(z), real on the real axis, or bounded together with all of a family; symmetric: |f(z̄)| = |f(z)|."""
 
     branches = 1  # formulas for it, each good somewhere
+    ball_cost = 50.0  # about how many microseconds ``log_size`` takes
 
     @abstractmethod
     def log_sizes(self, z: Complexes) -> Floats:
@@ -83,61 +87,106 @@ def panels(f: Integrand, window: tuple[float, float], log_error: float, most: in
     so many nodes."""
     found: list[Panel] = []
     total = Ball(0)
+    laid = _laid(f, window, log_error, most)
+    effort.spend(f.ball_cost * _PIECES * len(laid), _WHAT)
     with precision(_BITS):
-        for start, length, share in _laid(window, log_error):
-            for panel, error in _halved(f, start, length, share, 0):
+        for one in laid:
+            for panel, error in _proved(f, one):
                 found.append(panel)
                 total += error
             if not sum(panel.number for panel in found) <= most:
-                raise NotCertified("an integral in panels", "it needs too many nodes")
+                raise NotCertified(_WHAT, "it needs too many nodes")
         return Panels(tuple(found), total.upper())
 
 
-def nodes(f: Integrand, window: tuple[float, float], log_error: float) -> float:
-    """About how many nodes that takes."""
-    found = 0.0
-    for start, length, share in _laid(window, log_error):
-        found += float(min(_needed(f, float(start), float(length), share)))
-    return found
+def nodes(f: Integrand, window: tuple[float, float], log_error: float, most: int) -> int:
+    """About how many nodes that takes; NotCertified likewise."""
+    return sum(one.number for one in _laid(f, window, log_error, most))
 
 
-def _laid(window: tuple[float, float], log_error: float) -> list[tuple[Fraction, Fraction, float]]:
-    """Places and lengths of panels that need not be halved, and ln of their share of the error."""
+def float_places(f: Integrand, window: tuple[float, float], log_error: float, most: int) -> tuple[Floats, Floats]:
+    """About the nodes of such panels and their weights, in floats; nothing is proved."""
+    import numpy as np
+
+    places, weights = [], []
+    for one in _laid(f, window, log_error, most):
+        at, weight = float_gauss(one.number)
+        half = float(one.length) / 2
+        places.append(float(one.start) + half + half * at)
+        weights.append(half * weight)
+    return np.concatenate(places), np.concatenate(weights)
+
+
+@dataclass(frozen=True)
+class _Laid:
+    """A panel as floats see it: its place and length, ln of its share of the error, how often it was halved, and about
+    how many nodes it needs by each ellipse."""
+
+    start: Fraction
+    length: Fraction
+    share: float
+    halvings: int
+    need: list[float]
+
+    @property
+    def number(self) -> int:
+        """As many nodes as it needs, or more."""
+        return next(one for one in _SIZES if one >= min(self.need))
+
+
+def _laid(f: Integrand, window: tuple[float, float], log_error: float, most: int) -> list[_Laid]:
+    """Panels from end to end, halved until each needs few nodes: those of one length at once, in floats."""
     left, right = window
     length = Fraction(2) ** math.floor(math.log2((right - left) / 8))
     first, last = math.floor(left / length), math.ceil(right / length)
-    return [(i * length, length, log_error - math.log(last - first)) for i in range(first, last)]
+    share, starts = log_error - math.log(last - first), [i * length for i in range(first, last)]
+    found: list[_Laid] = []
+    for halvings in range(_HALVINGS + 1):
+        needs = _needed(f, starts, length, share)
+        laid = [_Laid(at, length, share, halvings, need) for at, need in zip(starts, needs, strict=True)]
+        found += [one for one in laid if min(one.need) <= _SIZES[-1]]
+        length, share = length / 2, share - math.log(2)
+        starts = [at for one in laid if min(one.need) > _SIZES[-1] for at in (one.start, one.start + length)]
+        if not sum(one.number for one in found) + _HALF * len(starts) <= most:
+            raise NotCertified(_WHAT, "it needs too many nodes")
+        if not starts:
+            return sorted(found, key=lambda one: one.start)
+    raise NotCertified(_WHAT, "a panel needs too many nodes")
 
 
-def _needed(f: Integrand, start: float, length: float, log_error: float) -> list[float]:
-    """About how many nodes a panel needs by each ellipse."""
+def _needed(f: Integrand, starts: Sequence[Fraction], length: Fraction, log_error: float) -> list[list[float]]:
+    """About how many nodes panels of one length need by each ellipse."""
     import numpy as np
 
-    half, radii = length / 2, np.array([float(radius) for radius in _RADII])
+    half, radii = float(length) / 2, np.array([float(radius) for radius in _RADII])
     turn = np.exp(1j * np.linspace(0, math.pi, _PIECES + 1))[None, :] * radii[:, None]
+    middles = np.array([float(start) + half for start in starts])
     with np.errstate(all="ignore"):
-        tops = f.log_sizes(start + half + half / 2 * (turn + 1 / turn)).max(axis=1)
+        tops = f.log_sizes(middles[:, None, None] + half / 2 * (turn + 1 / turn)).max(axis=2)
         need = (tops + math.log(half) + _ROOM - log_error) / (2 * np.log(radii)) + 1
-    return [float(n) if n == n else math.inf for n in need]
+    return [[float(n) for n in row] for row in np.where(np.isnan(need), math.inf, need)]
 
 
-def _halved(
-    f: Integrand, start: Fraction, length: Fraction, log_error: float, halvings: int
-) -> Iterator[tuple[Panel, Ball]]:
-    """One panel, or those of its halves, where it would need too many nodes; with their errors."""
-    need = _needed(f, float(start), float(length), log_error)
-    for number, radius in sorted(zip(need, _RADII, strict=True)):
-        size = next((one for one in _SIZES if one >= number), None)
+def _proved(f: Integrand, one: _Laid) -> Iterator[tuple[Panel, Ball]]:
+    """One panel, or those of its halves, where balls do not prove what floats have seen; with their errors."""
+    most = ball(one.share).exp() * _WORSE
+    for i, (number, radius) in enumerate(sorted(zip(one.need, _RADII, strict=True))):
+        size = next((size for size in _SIZES if size >= number), None)
         if size is None:
             break
-        error = _error(f, start, length, size, radius)
-        if error is not None and error < ball(log_error).exp() * _WORSE:
-            yield Panel(start, length, size), error
+        if i:  # the first is counted
+            effort.spend(f.ball_cost * _PIECES, _WHAT)
+        error = _error(f, one.start, one.length, size, radius)
+        if error is not None and error < most:
+            yield Panel(one.start, one.length, size), error
             return
-    if halvings == _HALVINGS:
-        raise NotCertified("an integral in panels", "a panel needs too many nodes")
-    for at in (start, start + length / 2):
-        yield from _halved(f, at, length / 2, log_error - math.log(2), halvings + 1)
+    if one.halvings == _HALVINGS:
+        raise NotCertified(_WHAT, "a panel needs too many nodes")
+    length, share = one.length / 2, one.share - math.log(2)
+    starts = [one.start, one.start + length]
+    for at, need in zip(starts, _needed(f, starts, length, share), strict=True):
+        effort.spend(f.ball_cost * _PIECES, _WHAT)
+        yield from _proved(f, _Laid(at, length, share, one.halvings + 1, need))
 
 
 def _error(f: Integrand, start: Fraction, length: Fraction, number: int, radius: Fraction) -> Ball | None:

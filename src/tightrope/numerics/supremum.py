@@ -10,6 +10,8 @@ from tightrope.numerics.balls import INFINITY, Ball, ball, between
 
 __all__ = ["ratio_supremum", "supremum"]
 
+_FEWEST = 16  # cells that are looked at for a lower end
+
 
 def supremum(
     enclose: Callable[[Ball], Ball], low: Fraction, high: Fraction, relative: float = 1e-9, work: int = 4000
@@ -98,28 +100,31 @@ def _enclosed(
     relative: float,
     work: int,
 ) -> Ball:
-    """Branch and bound: split the cell with the greatest upper bound until it meets the best point found."""
-    best = -INFINITY
+    """Branch and bound: split the cell with the greatest upper bound until it meets the best point found, or the best
+    that some point may be: where the values themselves are wide, more of them bring the upper end no further down."""
+    best, possible = -INFINITY, -INFINITY
     queue: list[tuple[Ball, int, Fraction, Fraction]] = []
     made = 0
 
-    def visit(a: Fraction, b: Fraction) -> None:
-        nonlocal best, made
+    def visit(a: Fraction, b: Fraction, most: Ball = INFINITY) -> None:
+        nonlocal best, possible, made
         made += 1
         for end in (a, b):
-            best = best.max(_below(value(end)))
-        heappush(queue, (-_above(bound(a, b)), made, a, b))
+            found = value(end)
+            best, possible = best.max(_below(found)), possible.max(_above(found))
+        heappush(queue, (-_above(bound(a, b)).min(most), made, a, b))
 
     for a, b in cells:
         visit(a, b)
     while made < work:
         top = -queue[0][0]
-        if best == INFINITY or (top.is_finite() and top - best <= abs(top) * Ball(relative)):
+        met = best if made < _FEWEST else best.max(possible)
+        if best == INFINITY or (top.is_finite() and top - met <= abs(top) * Ball(relative)):
             break
         _, _, a, b = heappop(queue)
         middle = _middle(a, b)
-        visit(a, middle)
-        visit(middle, b)
+        visit(a, middle, top)  # what holds for a cell holds for its halves
+        visit(middle, b, top)
     return between(best, (-queue[0][0]).max(best))
 
 

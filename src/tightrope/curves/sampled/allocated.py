@@ -35,6 +35,7 @@ from tightrope.numerics.transforms.transform import Transform
 from tightrope.theorems import Source, theorem
 
 _BITS, _DIGITS = 160, 30  # of values that are integrals, and how many of them are enough
+_RAY = 3e4  # units of work
 _MANY = 100_000  # places; one epoch with more has a quicker integral
 
 
@@ -49,6 +50,11 @@ class AllocatedPair(Pair):
     words = "that of an answer in one of many places"
     effort = 2
     measured = True
+
+    @property
+    def units(self) -> float:  # type: ignore[override]  # a property here
+        """An integral along a ray, or moments that are kept."""
+        return _RAY if self.adding else 1e3
 
     def call(self, x: Ball) -> Ball:
         """At one precision whatever is asked; for a stretch of x, the values at its ends."""

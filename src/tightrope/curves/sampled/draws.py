@@ -33,6 +33,7 @@ _MOST_TERMS, _MOST_COMPOSED = 300, 20
 MOST_BITS = 1100
 _LIKELY, _SPARSER = 8, 1.4
 _EXACT, _FEW = 64, 12  # draws up to which nothing need be left out: of finitely many losses, of others
+_PIECE = 1e3  # units of work
 
 
 def drawn_rates(size: int, population: int) -> tuple[Fraction, Fraction]:
@@ -70,6 +71,11 @@ class DrawsPair(Pair):
     words = "that of a record exchanged, drawn with replacement"
     effort = 2
     composes = False
+
+    @property
+    def units(self) -> float:  # type: ignore[override]  # a property here
+        """One law for each number of records."""
+        return _PIECE * self.size
 
     def rate(self) -> Fraction:
         """η, rounded up: a larger one overstates."""

@@ -133,9 +133,14 @@ class DrawsProfile(Profile):
         flat = self.flat(counts)
         dear = flat.total.dear() if isinstance(flat, SmoothedProfile) else max(len(one) for one in counts) > _SHORT
         quick = flat is not None and not dear
-        if not quick and self._hits(0.0) < _FEW_HITS and few_mixtures(self._cut(counts)):
+        gridded = few_mixtures(self._cut(counts))
+        if not quick and self._hits(0.0) < _FEW_HITS and gridded:
             return (False, True)
-        first = flat.suits(level) if isinstance(flat, SmoothedProfile) else _SELDOM <= self._drawn() <= _OFTEN
+        if isinstance(flat, SmoothedProfile):
+            alone = all(isinstance(pair, DrawsPair) for pair, _ in self.loss.remove)
+            first = flat.suits(level) or (quick and gridded and alone)  # a grid takes several times as long
+        else:
+            first = _SELDOM <= self._drawn() <= _OFTEN
         return (True, False) if first else (False, True)
 
     def _hits(self, whole: float = 1.0) -> float:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss, Parts, merged
-from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.pair import Pair
 from tightrope.numerics.balls import INFINITY, Ball, ball
 from tightrope.numerics.real import UNBOUNDED, ZERO, Real
@@ -23,6 +22,8 @@ from tightrope.numerics.transforms.transform import Transform
 
 if TYPE_CHECKING:
     from tightrope.numerics.grid.cells import CellLaw
+
+_PANELS = 4e3  # units of work
 
 
 def _lifted(x: Ball, rate: Fraction) -> Ball:
@@ -45,8 +46,13 @@ class SampledPair(Pair):
 
     @property
     def effort(self) -> int:  # type: ignore[override]  # a property here
-        """Only normal bases have a float formula of their own."""
-        return 1 if isinstance(self.base, NormalPair) else 2
+        """Less where there is a float formula."""
+        return 1 if self.base.quick else 2
+
+    @property
+    def units(self) -> float:  # type: ignore[override]  # a property here
+        """Much, where panels are laid for each value."""
+        return _PANELS if self.base.dear else 300.0
 
     @property
     def measured(self) -> bool | None:  # type: ignore[override]  # a property here

@@ -30,6 +30,7 @@ class RuledPair(Pair):
     """A pair without a closed form of its moments, whose transform has floats of its own."""
 
     effort = 1
+    units = 1.5e3
 
     def cumulant(self, s: Fraction) -> Ball | None:
         """By the rule of the transform."""

@@ -83,7 +83,7 @@ class GradedDirection(GridDirection):
         """Small grids made for an ε near the one they find, from ``at`` on, and what they find."""
         for _ in range(_ROUNDS):
             small = sketch.plan(at, goal, sketch.small())
-            before, at = at, self._rooted(small, at, goal).upper
+            before, at = at, self._upper_root(small, at, goal)
             if not at > 0 or self._off(small, before, goal) < _FAR:
                 break
         return small, at
@@ -118,10 +118,17 @@ class GradedDirection(GridDirection):
         return min(max((nats[0] - nats[1]) / further, 1e-3), _STEEPEST) if math.isfinite(nats[0] - nats[1]) else 1.0
 
     def _rooted(self, plan: GradedPlan, at: float, goal: float) -> Located:
-        grid, slope = self.grid(plan), float(plan.tilt)
-        end = plan.end + float(away(plan.moves, [count for _, count in self.parts]))
-        high = falling_root(lambda x: log_float(grid.upper(x)) - goal, at, slope, end)
-        return Located(plan, falling_root(lambda x: log_float(grid.lower(x)) - goal, high, slope, end), high, at)
+        grid, high = self.grid(plan), self._upper_root(plan, at, goal)
+        low = falling_root(lambda x: log_float(grid.lower(x)) - goal, high, float(plan.tilt), self._end(plan))
+        return Located(plan, low, high, at)
+
+    def _upper_root(self, plan: GradedPlan, at: float, goal: float) -> float:
+        """Its upper end only: the lower one takes far longer where losses are split."""
+        grid = self.grid(plan)
+        return falling_root(lambda x: log_float(grid.upper(x)) - goal, at, float(plan.tilt), self._end(plan))
+
+    def _end(self, plan: GradedPlan) -> float:
+        return plan.end + float(away(plan.moves, [count for _, count in self.parts]))
 
     def planned(self, epsilon: float, fine: bool = True, graded: bool = True, closely: bool = False) -> AnyPlan:
         """For δ at this ε; ``closely``: the ends of δ itself are to meet, and not those of an ε with that δ."""

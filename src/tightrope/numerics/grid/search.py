@@ -159,6 +159,8 @@ class GridDirection:
             best = max(best, found, key=lambda one: one.share)
             if abs(found.upper - found.at) > _ASTRAY * moved:  # to and fro: floats see nothing there
                 break
+        if best.upper == best.plan.end and found.upper == found.plan.end:
+            raise NotCertified("a grid of losses", "δ is not seen to fall so far: losses are too large for its floats")
         return best
 
     def refined(self, found: OnOneGrid, goal: float, most: int | None) -> OnOneGrid:
@@ -236,8 +238,7 @@ class GridDirection:
             raise NotCertified("a grid of losses", "ε is far above what floats can turn back")
         pictures = self.pictures()
         level = rough_level(pictures, epsilon)
-        split = self._split(epsilon, level) if fine else self.uneven()
-        most = level + _HOPELESS
+        split, most = self._split(epsilon, level) if fine else self.uneven(), level + _HOPELESS
         length, plan = SMALL, grid_plan(pictures, epsilon, level, SMALL, split)
         longest = self.longest(plan)
         made: list[tuple[float, float, GridPlan]] = []  # how far the ends are apart, the upper one
@@ -259,8 +260,7 @@ class GridDirection:
             longer = self._affordable(plan, next_length(length, gap, longest)) if fine else length
             if abs(upper - level) < 1 and longer == length:
                 break
-            level = upper
-            length = longer
+            level, length = upper, longer
             try:
                 plan = grid_plan(pictures, epsilon, level, length, split)
             except NotCertified:
@@ -280,7 +280,9 @@ def falling_root(gap: Callable[[float], float], start: float, slope: float, end:
     steepness, last = slope, None
     for _ in range(_EVALUATIONS):
         value = gap(at)
-        if value <= 0 and at <= _TINY * start:  # the plan was made for ``start``: far below it, a grid says little
+        if value <= 0 and at <= _TINY * start:  # far below ``start``, which the plan was made for, a grid says little
+            return 0.0
+        if last is None and value == -math.inf and gap(_TINY * start) <= 0:  # no need to halve so far
             return 0.0
         low, high = (at, high) if value > 0 else (low, at)
         if abs(value) < 1e-13 or high - low <= 1e-14 * high:
@@ -290,6 +292,8 @@ def falling_root(gap: Callable[[float], float], start: float, slope: float, end:
             steepness = secant if secant > 0 else steepness
         following = at + value / steepness if math.isfinite(value) else math.nan
         last = (at, value)
+        if following >= high == end and gap(end) > 0:  # it is beyond all that is seen
+            return end
         at = following if low < following < high else (low + high) / 2
         if abs(at - last[0]) <= 1e-15 * at:
             break

@@ -132,6 +132,8 @@ class GridSum:
             high = Ball(0)
             for under_p, under_q in side.above:
                 high = high.max(under_p - Ball(epsilon).exp() * under_q)
+            if rest <= 0:  # whatever splitting adds
+                return high.lower().max(Ball(0))
             value = (side.scale - ball(self.plan.tilt) * Ball(epsilon)).exp() * rest - self._added(epsilon)
             return (high + value.max(Ball(0))).lower().max(Ball(0))
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FallingTransform", "falling_nodes"]
 
+_WHAT = "a line of doubles"
 _BITS = 128
 _LOW, _NEARLY = -40.0, 1.05  # ln of a size as small as rounding; |φ| is sought a little below the floor
 _MOST_MICROSECONDS, _MOST_PRODUCTS = 3e5, 3e8
@@ -48,6 +49,10 @@ class FallingTransform(Transform):
         import numpy as np
 
         return self.few_nodes(t, eta, np.arange(count + 1), floor, count)
+
+    def rule_cost(self, t: Fraction, end: Fraction) -> float:  # noqa: ARG002
+        """About how many microseconds that takes, but for what each of its nodes does."""
+        return _RULE
 
     def few_nodes(
         self, t: Fraction, eta: Fraction, indices: Integers, floor: Ball, count: int  # noqa: ARG002
@@ -85,13 +90,19 @@ def falling_nodes(
         with precision(_BITS):
             near = indices <= last
             values, error = _near(transform, rule, t, eta, indices[near])
-            bound = recall.decay(transform, t, eta * last) if last < count else Ball(0)
+            bound = _beyond(transform, t, eta * last) if last < count else Ball(0)
             dropped = bound <= floor.exp()
     except NotCertified:  # a rule or a path out of reach
         return None
     padded, alive = np.zeros(len(indices), dtype=np.complex128), np.ones(len(indices), dtype=np.bool_)
     padded[near], alive[~near] = values, not dropped
     return FloatNodes(padded, error if dropped else (error + bound).upper(), alive)
+
+
+def _beyond(transform: Transform, t: Fraction, y: Fraction) -> Ball:
+    if transform.decay_cost:  # remembered or not
+        effort.spend(transform.decay_cost, _WHAT)
+    return recall.decay(transform, t, y)
 
 
 def _near(
@@ -109,12 +120,12 @@ def _near(
     if rule is not None and not work < _QUICK:
         chosen = _kept_rule(transform, rule, t, eta * last)
         if not len(chosen.shares) * min(last, _DEAR * len(indices)) < _MOST_PRODUCTS:
-            raise NotCertified("a line of doubles", "it is too long")
+            raise NotCertified(_WHAT, "it is too long")
         values, error = sums_at(chosen.shares, [loss * ball(eta) for loss in chosen.losses], indices)
         return values, error + chosen.error
     if not work < _MOST_MICROSECONDS:
-        raise NotCertified("a line of doubles", "it is too long")
-    effort.spend(_UNITS * work, "a line of doubles")
+        raise NotCertified(_WHAT, "it is too long")
+    effort.spend(_UNITS * work, _WHAT)
     return as_doubles(recall.line(transform, t, eta, last)[1])[indices], 4 * UNIT
 
 
@@ -123,8 +134,8 @@ def _kept_rule(
 ) -> Quadrature:
     """One that serves up to this end at least: few ends, as rules are kept."""
     further = max(short(float(end) * _ROUND, 2), end)
-    effort.spend(_RULE, "a line of doubles")
+    effort.spend(transform.rule_cost(t, further) if isinstance(transform, FallingTransform) else _RULE, _WHAT)
     with precision(_BITS):
         chosen = recall.kept(transform, "rule", (t, further), lambda: rule(further))
-    effort.spend(_NODE * len(chosen.shares), "a line of doubles")
+    effort.spend(_NODE * len(chosen.shares), _WHAT)
     return chosen

@@ -64,6 +64,8 @@ def decay(transform: Transform, t: Fraction, y: Fraction) -> Ball:
 
 def log_decay_floats(transform: Transform, t: float, y: Floats) -> Floats:
     """About its logarithm in floats; not to be changed."""
+    if transform.fall_cost:  # remembered or not; what costs nothing is not refused
+        effort.spend(transform.fall_cost, "a search for nodes that are low")
     return _recalled(transform, ("log decay", t, _key(y)), _NUMBERS, lambda: transform.log_decay_floats(t, y))
 
 

@@ -42,6 +42,7 @@ class MixtureTransform(Transform):
         self._parts, self._leak = tuple(parts), leak
         self.tilt_cost = sum(part.tilt_cost for _, part in parts)
         self.decay_cost = sum(part.decay_cost for _, part in parts)
+        self.fall_cost = sum(part.fall_cost for _, part in parts)
         with precision(80):
             self._shares = [float(share.ball().mid()) for share, _ in parts]
             self._rest_float, self._leak_float = float(self._rest().mid()), float(leak.ball().mid())

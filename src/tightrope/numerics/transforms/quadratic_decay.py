@@ -14,8 +14,8 @@ complex x the integrand is e^F with F = ½(A+iy)ln w₊ + ½(A−iy)ln w₋ + �
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -36,10 +36,12 @@ _ANGLES = tuple(Fraction(k, 8) for k in (4, 9, 15, 22))
 _LIFTS = (0.4, 1.0, 6.0)  # of what is best to second order
 _ROUNDINGS = tuple(Fraction(k, 8) for k in (2, 6, 16))  # c, in units of what l′ grows by in a deviation
 _SMOOTH = (0.45, 0.7, 1.0)  # u
-_NATS = 26.0  # the integral is found as well as that, beside E[w^A] itself
+_NATS, _CLOSE = 26.0, 7.0  # the integral is found as well as that at most, beside E[w^A] itself, and beside its bound
 _MOST_NODES = 2000
 _LITTLE = 0.5  # of ρ beside 1 − q: w does not come near 0, whatever the angle
 _DENSE, _FEWEST, _MOST = 5.0, 120, 1500  # places a deviation, and at all
+_COMPARED = 6  # paths that are looked at closely
+_NEAR = 4.0  # times y: one path, lifted, serves as well
 
 
 @dataclass(frozen=True)
@@ -192,8 +194,9 @@ def path_decay(
         if not (path.angle > 0 and ball(path.angle) < Ball.pi() and path.lift > 0 and path.rounding > 0 and y > 0):
             return Ball(1)
         try:
-            far = window(_NATS + 4 + float(bent.excess().upper()))
-            chosen = panels(bent, far, float(log.mid()) - _NATS, _MOST_NODES)
+            nats = _accuracy(law, float(power), float(y), path, window(_NATS), float(log.mid()))
+            far = window(nats + 4 + float(bent.excess().upper()))
+            chosen = panels(bent, far, float(log.mid()) - nats, _MOST_NODES)
             total = sum((weight * bent.value(x) for x, weight in chosen.places()), chosen.error)
             bound = (total / (2 * Ball.pi()).sqrt() + bent.beyond(*chosen.ends)) * (-log).exp()
         except NotCertified:
@@ -201,37 +204,68 @@ def path_decay(
         return bound.upper().min(Ball(1)) if bound.is_finite() else Ball(1)
 
 
-def log_path_decays(law: QuadraticLoss, power: float, y: Floats, window: tuple[float, float], log: float) -> Floats:
-    """About the logarithm of the least bound at many y: each by the path that is best at one of a few of them."""
+def _accuracy(
+    law: QuadraticLoss, power: float, y: float, path: Path, window: tuple[float, float], log: float
+) -> float:
+    """How well, in nats beside E[w^A], the integral should be known. It is raised to the power of all copies, which are
+    about as many as make it low: where it is e^−b, some 40/b."""
     import numpy as np
 
+    fallen = abs(log - float(_logs(law, power, np.array([y]), [path], window)[0, 0]))
+    return min(_NATS, _CLOSE + fallen - math.log(min(max(fallen, 1e-12), 1.0))) if math.isfinite(fallen) else _NATS
+
+
+def log_path_decays(law: QuadraticLoss, power: float, y: Floats, window: tuple[float, float], log: float) -> Floats:
+    """About the logarithm of the least bound at many y: each by the path that is best at one of a few of them."""
     low, high = float(y.min()), float(y.max())
-    paths = dict.fromkeys(best_path(law, power, at, window) for at in (low, math.sqrt(low * high), high))
-    result: Floats = np.minimum(np.array([_logs(law, power, y, path, window) for path in paths]).min(axis=0) - log, 0.0)
-    return result
+    middle = math.sqrt(low * high)
+    if high < _NEAR * low:  # what is best for one of them is so for all, but for its lift
+        best = best_path(law, power, middle, window)
+        lifts = dict.fromkeys(short(float(best.lift) * at / middle) for at in (low, middle, high))
+        paths = [replace(best, lift=lift) for lift in lifts]
+    else:
+        paths = list(dict.fromkeys(best_path(law, power, at, window) for at in (low, middle, high)))
+    import numpy as np
+
+    result: Floats = np.minimum(np.array([_logs(law, power, y, [path], window)[0] for path in paths]).min(axis=0), log)
+    return result - log
 
 
 def best_path(law: QuadraticLoss, power: float, y: float, window: tuple[float, float]) -> Path:
-    """The path with about the least bound at y."""
+    """The path with about the least bound at y: a few that seem best at few places are compared."""
     import numpy as np
 
-    at = np.array([y])
-    return min(_paths(law, y), key=lambda path: float(_logs(law, power, at, path, window)[0]))
+    at, paths = np.array([y]), list(_paths(law, y))
+    first = np.nan_to_num(_logs(law, power, at, paths, window, _FEWEST)[:, 0], nan=math.inf)
+    some: list[Path] = [paths[int(i)] for i in np.argsort(first, kind="stable")[:_COMPARED]]
+    return min(some, key=lambda path: float(_logs(law, power, at, [path], window)[0, 0]))
 
 
-def _logs(law: QuadraticLoss, power: float, y: Floats, path: Path, window: tuple[float, float]) -> Floats:
-    """About the logarithm of one path's bound of |E[w^{A+iy}]|."""
+def _logs(
+    law: QuadraticLoss, power: float, y: Floats, paths: Sequence[Path], window: tuple[float, float], most: int = 0
+) -> Floats:
+    """About the logarithms of the paths' bounds of |E[w^{A+iy}]|, for each path and y; at no more places than ``most``,
+    or else at as many as the paths ask for."""
     import numpy as np
 
     bend, slope, height, q = law.floats
-    width = (window[1] - window[0]) * max(math.sqrt(1 + 2 * abs(bend)), 2 * abs(bend) / float(path.rounding))
-    x = np.linspace(*window, int(min(max(_DENSE * width, _FEWEST), _MOST)))
-    eta, rise = (one.real for one in _heights(law, path, x + 0j)[:2])
-    at = x + 1j * eta
-    log = (bend * at + slope) * at + height
-    turned = np.log(1 + q * np.expm1(np.minimum(log.real, 600.0) + 1j * log.imag))
-    sizes = power * turned.real + (eta * eta - x * x) / 2 + np.log1p(rise * rise) / 2
-    logs = sizes[None, :] - np.multiply.outer(y, turned.imag)
-    top = logs.max(axis=1)
-    result: Floats = top + np.log(np.exp(logs - top[:, None]).sum(axis=1) * (x[1] - x[0]))
+    least = min(float(path.rounding) for path in paths)
+    width = (window[1] - window[0]) * max(math.sqrt(1 + 2 * abs(bend)), 2 * abs(bend) / least)
+    x = np.linspace(*window, int(min(max(_DENSE * width, _FEWEST), most or _MOST)))
+    fields = [(path.bend, path.slope, path.lift, path.angle, path.rounding) for path in paths]
+    a, b, lift, theta, c = np.array([[float(one) for one in row] for row in fields]).T[:, :, None]
+    lean = 2 * bend * x + slope
+    with np.errstate(all="ignore"):
+        raised = lift * np.exp(np.minimum((a * x + b) * x, 300.0))
+        below = 1 + raised * (lean * lean + c * c) / theta
+        turned = lean * (2 * a * x + b) + 2 * bend * (1 + raised * (c * c - lean * lean) / theta)
+        eta, rise = raised * lean / below, raised * turned / (below * below)
+        size = np.minimum(bend * (x * x - eta * eta) + slope * x + height, 300.0)
+        real = q * (np.expm1(size) * np.cos(eta * lean) - 2 * np.sin(eta * lean / 2) ** 2)  # w − 1, also where tiny
+        imag = q * np.exp(size) * np.sin(eta * lean)
+        grown = power * np.log1p(2 * real + real * real + imag * imag) / 2
+        sizes = grown + (eta * eta - x * x) / 2 + np.log1p(rise * rise) / 2
+        logs = sizes[:, None, :] - y[None, :, None] * np.arctan2(imag, 1 + real)[:, None, :]
+        top = logs.max(axis=2)
+        result: Floats = top + np.log(np.exp(logs - top[:, :, None]).sum(axis=2) * (x[1] - x[0]))
     return result - math.log(2 * math.pi) / 2

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 from flint import ctx
 
 from tightrope.errors import NotCertified
+from tightrope.numerics import effort
 from tightrope.numerics.balls import INFINITY, Ball, ComplexBall, ball, between, precision
-from tightrope.numerics.ellipses import Integrand, nodes, panels
+from tightrope.numerics.ellipses import Integrand, float_places, nodes, panels
 from tightrope.numerics.exact import near
 from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.falling_nodes import FallingTransform
@@ -35,9 +36,11 @@ _GUARD = 40
 _NATS = 42.0  # accuracy of doubles, and of their powers
 _MOST_NODES = 3000
 _FARTHEST = 1e3  # in Q's standard deviations
-_PLACES = 600
+_PLACES, _BLOCK = 600, 32  # of a rule in floats, and as many powers at once
+_FEW, _COARSE = 200, 0.2  # places among which a window is sought; the longest step between places
 _GENTLE = 0.5
-_NODE = 25.0  # microseconds of a node, with its share of an ellipse
+_NODE = 32.0  # microseconds of a node, with its share of an ellipse
+_COUNTED = 20.0  # of them by whoever asks for a rule
 _SMALL = 0.6  # of what is left beside q·e^l
 _SOME = 24  # places between which decays are read off a line
 
@@ -93,7 +96,7 @@ class _Powers(Integrand):
 class SampledUnequalTransform(FallingTransform):
     """N(m₁, s₁²) sampled at rate 0 < q < 1 into N(m₂, s₂²), against that; or (``adding``) the reverse."""
 
-    tilt_cost, decay_cost = 30.0, 2e4
+    tilt_cost, decay_cost, fall_cost = 110.0, 5e4, 4e3
 
     def __init__(self, law: QuadraticLoss, adding: bool) -> None:
         if not 0 < law.rate < 1 or law.bend == 0:
@@ -115,7 +118,10 @@ class SampledUnequalTransform(FallingTransform):
         power = self._power(t)
         if power in (0, 1):
             return Ball(0)
-        return self.line(t, Fraction(0), 0)[0] if self._law.finite(power) else INFINITY
+        if not self._law.finite(power):
+            return INFINITY
+        with effort.paid():  # contours count it as a line of one node, and a curve needs one value of it
+            return self.line(t, Fraction(0), 0)[0]
 
     def _window(self, power: float, nats: float) -> tuple[float, float]:
         """Where φ·w^A counts."""
@@ -130,7 +136,7 @@ class SampledUnequalTransform(FallingTransform):
         low, high = min(-wide, middle - reach), max(wide, middle + reach)
         if not high - low < _FARTHEST:  # nor if it is not a number
             raise NotCertified(_WHAT, "its losses are spread out too far")
-        z = np.linspace(low, high, _PLACES)
+        z = np.linspace(low, high, _FEW)
         logs = power * self._law.loss_floats(z) - z * z / 2
         counted = np.nonzero(logs > logs.max() - nats - 3)[0]
         if not len(counted):
@@ -144,25 +150,48 @@ class SampledUnequalTransform(FallingTransform):
 
         at = np.asarray(t, dtype=np.float64)
         powers = -at if self._adding else at + 1
-        return np.array([self._log_float(float(power)) for power in powers])
+        windows = [self._reached(float(power)) for power in powers]
+        found = np.full(len(powers), math.inf)
+        for start in range(0, len(powers), _BLOCK):
+            some = [i for i in range(start, min(start + _BLOCK, len(powers))) if windows[i] is not None]
+            if some:
+                found[some] = self._means(powers[some], np.array([windows[i] for i in some]))
+        return found
 
     def _log_float(self, power: float) -> float:
+        return float(self.log_floats([-power if self._adding else power - 1])[0])
+
+    def _reached(self, power: float) -> tuple[float, float] | None:
+        try:
+            return self._window(power, 40.0)
+        except NotCertified:
+            return None
+
+    def _means(self, powers: Floats, windows: Floats) -> Floats:
+        """ln E[w^A] in floats, by the trapezoidal rule on a window for each power."""
         import numpy as np
 
-        try:
-            low, high = self._window(power, 40.0)
-        except NotCertified:
-            return math.inf
         middle, wide = self._other
-        z = np.linspace(min(low, -9.0, middle - 9 * wide), max(high, 9.0, middle + 9 * wide), _PLACES)
-        loss, step = self._law.loss_floats(z), float(z[1] - z[0]) / math.sqrt(2 * math.pi)
-        logs = power * loss - z * z / 2
-        top = float(logs.max())
-        log = top + math.log(float(np.exp(logs - top).sum()) * step)
-        if abs(log) < _GENTLE and float(np.max(np.abs(loss) * max(1.0, abs(power)))) < 300:  # from E[w − 1] = 0
-            rise = np.expm1(power * loss) - power * np.expm1(loss)
-            return math.log1p(float((rise * np.exp(z * z / -2)).sum()) * step)
-        return log
+        low = np.minimum(windows[:, 0], min(-9.0, middle - 9 * wide))
+        high = np.maximum(windows[:, 1], max(9.0, middle + 9 * wide))
+        if float((high - low).max()) < _COARSE * _PLACES:
+            step = (high - low) / (_PLACES - 1)
+            z = low[:, None] + step[:, None] * np.arange(_PLACES)
+            stretched = np.ones_like(z)
+        else:  # one law is that much wider: places are dense where the other one lies
+            low, high = np.arcsinh(low), np.arcsinh(high)
+            step = (high - low) / (_PLACES - 1)
+            u = low[:, None] + step[:, None] * np.arange(_PLACES)
+            z, stretched = np.sinh(u), np.cosh(u)
+        loss, power, scale = self._law.loss_floats(z), powers[:, None], step / math.sqrt(2 * math.pi)
+        with np.errstate(all="ignore"):
+            rise = np.expm1(power * loss) - power * np.expm1(loss)  # from E[w − 1] = 0, which keeps what is tiny
+            result: Floats = np.log1p((rise * np.exp(z * z / -2) * stretched).sum(axis=1) * scale)
+        rest = ~((np.abs(result) < _GENTLE) & (np.abs(loss).max(axis=1) * np.maximum(np.abs(powers), 1.0) < 300))
+        logs = (power * loss - z * z / 2 + np.log(stretched))[rest]
+        top = logs.max(axis=1)
+        result[rest] = top + np.log(np.exp(logs - top[:, None]).sum(axis=1) * scale[rest])
+        return result
 
     def _rule(self, power: Fraction, y: Fraction, nats: float) -> tuple[Integrand, tuple[float, float], float]:
         """What is to be integrated, where, and ln of the error that is aimed at."""
@@ -207,15 +236,17 @@ class SampledUnequalTransform(FallingTransform):
         """That of ``line``, in doubles."""
         return partial(self.quadrature, t)
 
+    def rule_cost(self, t: Fraction, end: Fraction) -> float:
+        """The ellipses."""
+        number = nodes(*self._rule(self._power(t), end, _NATS), _MOST_NODES)
+        return 1e3 + (_NODE - _COUNTED) * number
+
     def float_line(self, t: float, eta: float, count: int) -> tuple[float, Complexes]:
         """The same in floats."""
         import numpy as np
 
         power = -t if self._adding else t + 1
-        chosen = panels(*self._rule(Fraction(power), Fraction(eta * count), 36.0), _MOST_NODES)
-        with precision(64):
-            found = [(float(z), float(weight)) for z, weight in chosen.places()]
-        z, weights = np.array(found).T
+        z, weights = float_places(*self._rule(Fraction(power), Fraction(eta * count), 36.0), _MOST_NODES)
         losses = self._law.loss_floats(z)
         logs = power * losses - z * z / 2
         shares = weights * np.exp(logs - logs.max())
@@ -229,12 +260,14 @@ class SampledUnequalTransform(FallingTransform):
             return Ball(1)
         path = best_path(self._law, float(power), float(y), self._window(float(power), _NATS))
         window = partial(self._window, float(power))
-        return path_decay(self._law, power, y, path, window, recall.log_real(self, t))
+        with effort.paid():  # ``decay_cost`` is counted by whoever asks
+            return path_decay(self._law, power, y, path, window, recall.log_real(self, t))
 
     def log_decay_floats(self, t: float, y: Floats) -> Floats:
         """The same in floats, between a few y on a line."""
         import numpy as np
 
+        effort.spend(self.fall_cost, _WHAT)
         power = -t if self._adding else t + 1
         try:
             window = self._window(power, _NATS)
@@ -257,7 +290,5 @@ class SampledUnequalTransform(FallingTransform):
     def cost(self, t: float, eta: float, count: int, bits: int) -> float:
         """Some elementary functions for each node, its ellipses, then ``power_sums``."""
         power = -t if self._adding else t + 1
-        number = nodes(*self._rule(Fraction(power), Fraction(eta * count), bits * math.log(2) + 2))
-        if not number < _MOST_NODES:
-            raise NotCertified(_WHAT, "it needs too many nodes")
+        number = nodes(*self._rule(Fraction(power), Fraction(eta * count), bits * math.log(2) + 2), _MOST_NODES)
         return 1e3 + number * (_NODE + 0.8 * math.sqrt(count) + 0.08 * count)

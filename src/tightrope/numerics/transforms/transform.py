@@ -39,6 +39,8 @@ class Transform(ABC):
 
     decay_cost = 0.0  # and ``decay``, if that is long
 
+    fall_cost = 0.0  # and ``log_decay_floats``, which counts it itself
+
     sparse = False  # whether few ``float_nodes`` are quicker than all of them
 
     fine = True  # whether powers in doubles are worth the sum over losses that ``terms_up_to`` gives

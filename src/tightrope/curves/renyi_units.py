@@ -1,0 +1,23 @@
+"""What values of a Rényi curve cost, where many are wanted."""
+
+from __future__ import annotations
+
+from tightrope.curves.loss_renyi import LossRenyi
+from tightrope.curves.renyi import GroupedRenyi, LargestRenyi, Renyi, SmallestRenyi, SummedRenyi
+
+__all__ = ["value_units"]
+
+_UNITS = 100.0, 500.0, 3e3  # by what a value in floats costs
+
+
+def value_units(curve: Renyi) -> float:
+    """About how many units of work a value in balls is; curves that are part of it more than once count as often."""
+    if isinstance(curve, LossRenyi):
+        return sum((pair.units for parts in curve.loss.directions for pair, _ in parts), 0.0)
+    if isinstance(curve, GroupedRenyi):
+        return curve.size * value_units(curve.base)
+    if isinstance(curve, SummedRenyi):
+        return sum((value_units(part) for part, _ in curve.parts), 0.0)
+    if isinstance(curve, LargestRenyi | SmallestRenyi):
+        return sum((value_units(part) for part in curve.parts), 0.0)
+    return _UNITS[curve.effort]
