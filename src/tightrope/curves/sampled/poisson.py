@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss, Parts, merged
+from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.pair import Pair
 from tightrope.numerics.balls import INFINITY, Ball, ball
 from tightrope.numerics.real import UNBOUNDED, ZERO, Real
