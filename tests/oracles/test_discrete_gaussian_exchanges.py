@@ -245,9 +245,13 @@ def test_remembered_numbers():
             with precision(bits):
                 assert number.ball().rad() < Ball(2) ** (5 - bits)
     assert len(asked) == 2
-    for bits in range(120, 130):
+    for bits in (65, 110, 128, 33, 64):  # about the same precisions
         with precision(bits):
-            number.ball()
+            assert number.ball().rad() < Ball(2) ** (5 - bits)
+    assert len(asked) == 2
+    for bits in (180, 250, 300, 380):  # more than are kept
+        with precision(bits):
+            assert number.ball().rad() < Ball(2) ** (5 - bits)
     with precision(60):
         number.ball()
-    assert len(asked) == 13
+    assert len(asked) == 7
