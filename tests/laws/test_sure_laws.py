@@ -45,3 +45,10 @@ def test_it_is_the_law_among_all_facts(m):
 @pytest.mark.parametrize("m", [tr.Gaussian(2).poisson("0.01") * 9, tr.Laplace(1), tr.Gaussian(1) + tr.Laplace(2)])
 def test_the_usual_ones_are_found(m):
     assert sure_law(m) is not None
+
+
+def test_a_part_has_one_law_whatever_its_count():
+    """Its transform remembers lines, which an accountant that asks again and again lives on."""
+    step = tr.Gaussian(2).poisson("0.01")
+    pairs = [[p for parts in sure_law(step * n).curve.directions for p, _ in parts] for n in (2, 3)]
+    assert all(a is b for a, b in zip(*pairs, strict=True))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from tightrope.accounting.known import Fact, multiplied
 from tightrope.accounting.sampling import loss_of_poisson_sample
 from tightrope.accounting.terms import terms
@@ -16,6 +18,7 @@ from tightrope.theorems import Step, about
 __all__ = ["sure_law"]
 
 
+@lru_cache(maxsize=512)  # parts are asked again with other counts: the same law, whose transform remembers
 def sure_law(m: Mechanism) -> Fact | None:
     """The same as among all facts, found alone; None where others might say more, or it must be looked for."""
     if isinstance(m, Leaf):
