@@ -37,11 +37,8 @@ _MOST_NODES, _PERIOD = 1500, 30.0
 class FlatSaddles(Saddles):
     """A tilt is the best of a few."""
 
-    def tilt(
-        self, x: float, log_call: float, nats: float, most_lost: float, dear: float = 0.5, closely: bool = False
-    ) -> Fraction:
+    def tilt(self, x: float, log_call: float, nats: float, most_lost: float, dear: float = 0.5) -> Fraction:
         """The one with the least work of those that lose no more than that; or that loses the least."""
-        del closely  # they are few anyway
         found = []
         for t in _TILTS:
             lost, period = self.tilts(t).log_moment - t * x - log_call, self.period(t, x, log_call - nats)[0]

@@ -163,7 +163,7 @@ class ContourSum(LossSum):
         return self._plan(x, log_call, relative, 0.0, None)
 
     def _plan(self, x: float, log_call: float, relative: float, spread: float, line: FloatLine | None) -> Plan:
-        t = self._saddles.tilt(x, log_call, -math.log(relative), _MOST_LOST, closely=True)
+        t = self._saddles.tilt(x, log_call, -math.log(relative), _MOST_LOST)
         at = float(t)
         logs = {x: log_call} | ({y: self._finite_estimate(y) for y in (x - spread, x + spread)} if spread else {})
         totals = {y: max(log, self._log_infinite) for y, log in logs.items()}
