@@ -6,6 +6,7 @@ finite laws (atoms): δ(x) = Σ p_i δ_smooth(x − l_i) + mass at ∞. Normal p
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -23,8 +24,9 @@ from tightrope.curves.sampled.allocated import allocated_profile, has_allocation
 from tightrope.curves.sampled.draws import has_draws
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort
-from tightrope.numerics.balls import Ball
+from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.contour.floats import saddle_start
+from tightrope.numerics.contour.tilts import normal_root
 from tightrope.numerics.real import ZERO, Real, largest
 from tightrope.numerics.search import Start
 from tightrope.numerics.sums.finite import FiniteSum
@@ -138,6 +140,8 @@ def _top(c: Loss, leaks: list[Real]) -> Real | None:
 
 def _start(c: Loss) -> Callable[[Fraction], Start | None] | None:
     """For sums of several losses, about where δ is that small: the saddle point of the integrand, in floats."""
+    if len(c.remove) == 1 and isinstance(c.remove[0][0], NormalPair):
+        return partial(_normal_start, c.remove[0][0], c.remove[0][1])
     if all(n < SEVERAL for parts in c.directions for _, n in parts):
         return None
 
@@ -155,6 +159,16 @@ def _start(c: Loss) -> Callable[[Fraction], Start | None] | None:
         return max(starts) if starts else None
 
     return start
+
+
+def _normal_start(pair: NormalPair, copies: int, delta: Fraction) -> Start | None:
+    """Of normal losses, by Chernoff's bound."""
+    with precision(64):
+        mean = float(pair.mu_squared.ball().mid()) * copies
+    if not 1e-100 < mean < 1e100 or delta.numerator << 1000 < delta.denominator:
+        return None
+    x, t = normal_root(math.sqrt(mean), math.log(delta))
+    return (x, -t) if 0 < x < math.inf else None
 
 
 def composes_tightly(loss: Loss) -> bool:
