@@ -21,7 +21,7 @@ TILT = F(1, 2)
 class Ruled:
     """|φ| = |cos(y/2)| but for an error, by a quadrature that serves up to 1."""
 
-    tilt_cost, decay_cost = 1.0, 0.0
+    tilt_cost, decay_cost, fall_cost = 1.0, 0.0, 0.0
 
     def __init__(self, error):
         self.error = error
