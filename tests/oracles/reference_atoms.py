@@ -102,7 +102,7 @@ def plain(steps: Steps, x: float, size: int) -> float:
     first = -size // 2
     points = (first + np.arange(size)) * h
     brought = -np.expm1(np.minimum(x - points, 0))
-    if sum(count * moved(step, h) for count, step in steps) > (x / 8) ** 2:
+    if sum(count * moved(step, h) for count, step in steps) > min((x / 8) ** 2, x / 4):  # means move by half of that
         return float("nan")
 
     def of_both(one: np.ndarray, two: np.ndarray) -> np.ndarray:

@@ -79,6 +79,12 @@ def test_what_drowns_is_not_judged():
     assert error > 0.1, value
 
 
+def test_a_lattice_too_coarse_for_its_steps_is_not_believed():
+    """Thousands of steps that are smaller than the distance of its points: it said δ = 1 where it is 0.01."""
+    steps = [(5000, (np.array([0.55, 0.45]), np.log([0.55 / 0.45, 0.45 / 0.55])))]
+    assert np.isnan(plain(steps, 500.0, 1024))
+
+
 def test_trees_say_what_laws_say():
     fixed, answers = Law("laplace", 2.0, 3, "fixed", 0.001), Law("response", 0.5, 2, answers=3)
     laws = [fixed, answers, Law("gaussian", 1.5, 4, "replace", 0.2)]
