@@ -7,8 +7,8 @@ import pytest
 import tightrope as tr
 from tightrope.accounting import ask
 from tightrope.accounting.calibrate_search import _crossing
-from tightrope.accounting.calibrate_trials import _through
 from tightrope.accounting.solve import Estimates, epsilon_beside
+from tightrope.numerics.many_roots import through
 
 DELTA = Fraction("1e-6")
 RUNS = [
@@ -65,4 +65,4 @@ def test_a_curve_through_few_points_finds_where_it_crosses(slope):
 
 def test_a_polynomial_goes_through_its_points():
     points = [(u, u**2 - u) for u in (0.0, 1.0, 3.0)]
-    assert _through(points, 5.0) == pytest.approx(20.0)
+    assert through(points, 5.0) == pytest.approx(20.0)

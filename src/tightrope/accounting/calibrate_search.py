@@ -10,6 +10,7 @@ from tightrope.accounting.calibrate_trials import LARGEST, Trials
 from tightrope.errors import NotCertified
 from tightrope.numerics.effort import affords
 from tightrope.numerics.exact import exact, near
+from tightrope.numerics.many_roots import through
 
 Sides = tuple[Fraction, Fraction | None]  # a value that meets the target, and one beyond that does not, if there is one
 
@@ -203,10 +204,5 @@ def _crossing(points: list[tuple[float, float]]) -> float | None:
         chosen = sorted(nearest[:number])
         heights = [height for _, height in chosen]
         if all(a < b for a, b in pairwise(heights)) or all(a > b for a, b in pairwise(heights)):
-            places = [place for place, _ in chosen]
-            for gap in range(1, number):
-                for i in range(number - gap):
-                    a, b = heights[i], heights[i + gap]
-                    places[i] = (a * places[i + 1] - b * places[i]) / (a - b)
-            return places[0]
+            return through([(height, place) for place, height in chosen], 0.0)
     return None

@@ -11,6 +11,7 @@ from tightrope.errors import BadParameter, NotCertified
 from tightrope.mechanisms.base import Mechanism
 from tightrope.numerics.effort import affords, allowed, left
 from tightrope.numerics.exact import exact, near
+from tightrope.numerics.many_roots import through
 
 Maker = Callable[[Fraction], Mechanism]
 LARGEST = Fraction(10**17)  # of whole numbers
@@ -133,7 +134,7 @@ class Trials:
                 product *= abs(at - place)
         if len(chosen) < 2 or not product < _STRAIGHT:
             return None
-        return math.exp(_through(chosen, place))
+        return math.exp(through(chosen, place))
 
     def meets(self, x: Fraction) -> bool:
         """Whether the target is certified to be met at x."""
@@ -228,13 +229,3 @@ class Trials:
         if self.whole:
             return Fraction(max(round(min(x, float(LARGEST))), 1))
         return exact("x", f"{min(max(x, 1e-300), 1e300):.12g}")
-
-
-def _through(points: list[tuple[float, float]], place: float) -> float:
-    """The value at a place of the polynomial through a few points."""
-    values = [value for _, value in points]
-    for gap in range(1, len(points)):
-        for i in range(len(points) - gap):
-            a, b = points[i][0], points[i + gap][0]
-            values[i] = ((place - b) * values[i] - (place - a) * values[i + 1]) / (a - b)
-    return values[0]

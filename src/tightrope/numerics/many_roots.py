@@ -10,7 +10,7 @@ from bisect import bisect_left, insort
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-__all__ = ["ends_first", "interpolated", "many_roots", "spread"]
+__all__ = ["ends_first", "interpolated", "many_roots", "spread", "through"]
 
 Value = TypeVar("Value")
 
@@ -75,12 +75,16 @@ def _root(function: Callable[[float], float], value: float, known: list[tuple[fl
 
 
 def interpolated(known: list[tuple[float, float]], at: int, value: float) -> float:
-    """The place of a value between those at ``at`` − 1 and ``at`` of the known (value, place), by Neville's scheme."""
+    """The place of a value between those at ``at`` − 1 and ``at`` of the known (value, place)."""
     first = max(min(at - _NEIGHBOURS // 2, len(known) - _NEIGHBOURS), 0)
-    chosen = known[first : first + _NEIGHBOURS]
-    rows = [place for _, place in chosen]
-    for width in range(1, len(chosen)):
-        for i in range(len(chosen) - width):
-            left, right = chosen[i][0], chosen[i + width][0]
-            rows[i] = ((value - right) * rows[i] - (value - left) * rows[i + 1]) / (left - right)
+    return through(known[first : first + _NEIGHBOURS], value)
+
+
+def through(points: Sequence[tuple[float, float]], at: float) -> float:
+    """The value at ``at`` of the polynomial through a few points, by Neville's scheme."""
+    rows = [value for _, value in points]
+    for width in range(1, len(points)):
+        for i in range(len(points) - width):
+            left, right = points[i][0], points[i + width][0]
+            rows[i] = ((at - right) * rows[i] - (at - left) * rows[i + 1]) / (left - right)
     return rows[0]
