@@ -8,22 +8,23 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 from flint import ctx
 
 from tightrope.errors import NotCertified
-from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
 from tightrope.numerics.gauss import float_gauss, gauss, gauss_error
 from tightrope.numerics.transforms import memory as recall
-from tightrope.numerics.transforms.float_lines import FloatNodes, above, exponential_sums
-from tightrope.numerics.transforms.near_and_far import FAR_NODE
+from tightrope.numerics.transforms.float_lines import FloatNodes
+from tightrope.numerics.transforms.near_and_far import near_and_far
 from tightrope.numerics.transforms.sampled_laplace_nodes import FarLaplace
 from tightrope.numerics.transforms.settled_nodes import Quadrature, settled_copies
 from tightrope.numerics.transforms.transform import Transform, log_phases, power_sums
 
 if TYPE_CHECKING:
+    from tightrope.numerics.transforms.float_lines import Integers
     from tightrope.numerics.transforms.transform import Complexes, Floats
 
 __all__ = ["SampledLaplaceTransform"]
@@ -32,10 +33,8 @@ _GUARD = 40
 _MOST_NODES = 400
 _MOST_FAR = 3000  # far out, in doubles
 _NATS, _DOUBLE_BITS = 40.0, 128  # accuracy of doubles, and of what they are made from
-_MOST_PRODUCTS = 3e7
 _MANY = 3000  # copies
-_SEVERAL = -1  # a floor that some fifty copies have
-_CRUDE = 1e-6  # a remainder of more is no use
+_SPARSE = 8  # nodes for each that is asked for, if these are taken alone
 
 
 class SampledLaplaceTransform(Transform):
@@ -113,70 +112,47 @@ class SampledLaplaceTransform(Transform):
 
     def float_nodes(self, t: Fraction, eta: Fraction, count: int, floor: Ball) -> FloatNodes | None:
         """Only the first ones, where all others are proved to be low; else all of them."""
+        import numpy as np
+
         found = settled_copies(self, self._quadrature, t, eta, count, floor)
-        return found if found is not None else self._all_nodes(t, eta, count, floor)
+        return found or self._chosen_nodes(t, eta, np.arange(count + 1), floor)
+
+    def few_nodes(
+        self, t: Fraction, eta: Fraction, indices: Integers, floor: Ball, count: int
+    ) -> FloatNodes | None:
+        """The same; a few of all nodes by themselves."""
+        if len(indices) * _SPARSE > count:
+            return super().few_nodes(t, eta, indices, floor, count)
+        return self._chosen_nodes(t, eta, indices, floor)
+
+    def _chosen_nodes(self, t: Fraction, eta: Fraction, indices: Integers, floor: Ball) -> FloatNodes | None:
+        """The rule of ``line`` near the axis; partial integration beyond, where it would need too many nodes."""
+        with precision(_DOUBLE_BITS):
+            far = recall.kept(self, "far", (t,), lambda: self._far(t))
+        return near_and_far(partial(self._kept_quadrature, t), far, eta, indices, floor)
+
+    def _far(self, t: Fraction) -> FarLaplace:
+        return FarLaplace(self._reach, self._rate, self._power(t), recall.log_real(self, t), mirrored=self._adding)
 
     def terms_up_to(self, t: Fraction, end: Fraction) -> Quadrature | None:
         """The rule of ``line``; NotCertified where it has too many nodes."""
         with precision(_DOUBLE_BITS):
-            return recall.kept(self, "rule", (t, end), lambda: self._quadrature(t, end))
+            return self._kept_quadrature(t, end)
+
+    def _kept_quadrature(self, t: Fraction, end: Fraction) -> Quadrature:
+        return recall.kept(self, "rule", (t, end), lambda: self._quadrature(t, end))
 
     def _quadrature(self, t: Fraction, end: Fraction) -> Quadrature:
         """φ at all |y| up to the end."""
         power = self._power(t)
         number, rho = self._number(float(power), float(end), _NATS, _MOST_FAR)
         terms, logs, scale = self._rule_terms(power, number)
-        known = self.log_real(t)
-        size = (-known).exp()
-        error = scale * self._error(power, ball(end), number, Fraction(rho)) * size
+        known = recall.log_real(self, t)
+        size = (-known.mid()).exp()
+        error = scale * self._error(power, ball(end), number, Fraction(rho)) * size + known.rad().expm1()
         return Quadrature(
             [term * size for term in terms], [-at for at in logs] if self._adding else logs, error.upper()
         )
-
-    def _all_nodes(self, t: Fraction, eta: Fraction, count: int, floor: Ball) -> FloatNodes | None:
-        """The rule of ``line`` near the axis; partial integration beyond, where it would need too many nodes."""
-        import numpy as np
-
-        power = self._power(t)
-        with precision(128):
-            known = self.log_real(t)
-            log, unsure = known.mid(), known.rad()  # everything is divided by e^mid: off by e^rad − 1 of φ
-            far = FarLaplace(self._reach, self._rate, power, log)
-            most = _MOST_FAR if floor > _SEVERAL else _MOST_NODES  # for few copies others are quicker
-            last = self._last_near(far, float(power), eta, count, most)
-            pieces, error = [], Ball(0)
-            if last >= 0:
-                number, rho = self._number(float(power), float(eta * last), _NATS, most)
-                terms, logs, scale = self._rule_terms(power, number)
-                shares = [term * (-log).exp() for term in terms]
-                near, error = exponential_sums(shares, [at * ball(eta) for at in logs], last)
-                error += 2 * scale * self._error(power, ball(eta * last), number, Fraction(rho)) * (-log).exp()
-                pieces.append(near)
-            if last < count:
-                if not far.best_terms(ball(eta * (last + 1)))[1] < _CRUDE:
-                    return None
-                effort.spend(FAR_NODE * (count - last), "a line of doubles")
-                beyond, other = far.nodes(eta, np.arange(last + 1, count + 1))
-                pieces.append(beyond)
-                error = error.max(other)
-            error += 2 * unsure.expm1()
-        values, error = np.concatenate(pieces), error.upper()
-        values = values.conj() if self._adding else values
-        return FloatNodes(values, error, above(values, error, floor))
-
-    def _last_near(self, far: FarLaplace, power: float, eta: Fraction, count: int, most: int) -> int:
-        """Up to which node the Gauss-Legendre rule is used: a choice."""
-        last = -1
-        while last < count and not far.best_terms(ball(eta * max(last, 0)))[1] < Ball(2) ** -50:
-            following = min(max(2 * last, 16), count)
-            try:
-                number = self._number(power, float(eta * following), _NATS, most)[0]
-            except NotCertified:
-                break
-            if number > _MOST_NODES and number * following > _MOST_PRODUCTS:
-                break
-            last = following
-        return last
 
     def node_cost(self, copies: int) -> float:
         """Two series of some twenty terms; of many copies hardly any nodes matter."""

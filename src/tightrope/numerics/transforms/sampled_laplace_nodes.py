@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tightrope.numerics.balls import Ball, ball, between
@@ -28,9 +29,10 @@ _TERMS = 24
 
 
 class FarLaplace:
-    """ε₀, q and the power A of one line; everything is divided by e^{log_scale}.
+    """ε₀, q and the power A of one line; everything is divided by e^{log_scale}, which is no less than G(A).
 
     ``upper`` is a part of the law: from which loss l₀ on, without an atom there; then ln w is counted from l₀.
+    ``mirrored``: nodes are those of A − iy.
     """
 
     def __init__(
@@ -40,13 +42,16 @@ class FarLaplace:
         power: Fraction,
         log_scale: Ball | None = None,
         upper: Fraction | None = None,
+        mirrored: bool = False,
     ) -> None:
+        self._mirrored = mirrored
         e0, q, self._power = ball(epsilon0), ball(rate), power
         self._high, self._low = ((q * end.expm1()).log1p() for end in (e0, -e0 if upper is None else ball(upper)))
         origin = Ball(0) if upper is None else self._low
         self.high, self.low = self._high - origin, self._low - origin
         a = ball(power)
-        self.log_scale = (a * self.high).max(a * self.low) if log_scale is None else log_scale
+        scale = (a * self.high).max(a * self.low) if log_scale is None else log_scale
+        self.log_scale, self._unsure = scale.mid(), scale.rad()
         grown = [(a * u - self.log_scale).exp() for u in (self.high, self.low)]
         self._scale = (e0 / -2).exp() / 4 * q.sqrt()
         self._peak = grown[0].max(grown[1])
@@ -72,22 +77,30 @@ class FarLaplace:
         """|A + iy|."""
         return (ball(self._power * self._power) + y * y).sqrt()
 
-    def remainder(self, terms: int, y: Ball) -> Ball:
-        """What ``terms`` partial integrations leave at every y' ≥ y."""
+    @cached_property
+    def _left(self) -> list[Ball]:
+        """What 2, 3 … partial integrations leave, but for the powers of |A + iy|."""
         g = [abs(value) for value in self._ends[1][0]]
-        sizes = [g[0] * (self.high - self.low), *g[:terms]]
-        half = Ball(1) / 2
-        total = sum((math.comb(terms, k) * half ** (terms - k) * sizes[k] for k in range(terms + 1)), Ball(0))
-        peak = self._peak * (self._low / -2).exp()
-        return (self._scale * peak * total / self._distance(y) ** terms).upper()
+        peak, half = self._scale * self._peak * (self._low / -2).exp(), Ball(1) / 2
+        totals = []
+        for terms in range(2, _TERMS):
+            sizes = [g[0] * (self.high - self.low), *g[:terms]]
+            parts = (math.comb(terms, k) * half ** (terms - k) * sizes[k] for k in range(terms + 1))
+            totals.append(peak * sum(parts, Ball(0)))
+        return totals
 
     def best_terms(self, y: Ball) -> tuple[int, Ball]:
-        """The number of partial integrations that leaves the least, and what it leaves."""
-        tries = [(self.remainder(terms, y), terms) for terms in range(2, _TERMS)]
+        """The number of partial integrations that leaves the least at every y' ≥ y, and what it leaves."""
+        away = self._distance(y)
+        tries = [(left / away**terms, terms) for terms, left in enumerate(self._left, start=2)]
         least = tries[0]
         for trial in tries[1:]:
             least = trial if trial[0] < least[0] else least
-        return least[1], least[0]
+        return least[1], least[0].upper()
+
+    def log_error(self, y: float) -> float:
+        """About ln of what is left out from y on."""
+        return float(self.best_terms(ball(Fraction(y)))[1].log().mid())
 
     def moment(self) -> Ball:
         """G(A)."""
@@ -118,7 +131,8 @@ class FarLaplace:
                 series = (series + rounded(c)) * ratio
             turns = Phases(ball(eta) * end, count).at(numbers)
             values = values + turns * (series + rounded(atom))
-        return values, (left + size * UNIT * (24 * terms + 40)).upper()
+        error = left + size * UNIT * (24 * terms + 40) + self._unsure.expm1()  # what is divided is at most 1
+        return values.conj() if self._mirrored else values, error.upper()
 
 
 class FarSymmetric:
