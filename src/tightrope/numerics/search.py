@@ -9,12 +9,15 @@ from fractions import Fraction
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import LARGEST, Ball, ball, precision
 from tightrope.numerics.bound import Bound
+from tightrope.numerics.many_roots import through
 from tightrope.numerics.minimum import minimum
 
 Estimate = Callable[[float], float]
 Proof = Callable[[Fraction], Ball]
 Start = tuple[float, float]
 
+_FALLS = 0.2  # a point that is nearer to the root by so much
+_SURE = 30.0  # times as far off as it seems
 _STEPS = 200  # floats alone cannot halve an interval more often than this between 1e-300 and 1e308, on a log scale
 
 
@@ -28,7 +31,7 @@ def crossing(
     near the answer with the slope of ln f there: then no point far away is looked at.
     """
     goal = _log(target)
-    root = None if start is None else _secant(estimate, goal, *start)
+    root = None if start is None else _inverse(estimate, goal, *start)
     if root is None:
         if _at_most(prove(Fraction(0)), target):
             return Bound(0.0, 0.0)
@@ -39,20 +42,30 @@ def crossing(
     return Bound(_prove_below(prove, target, root, first_step), _prove_above(prove, target, root, first_step))
 
 
-def _secant(estimate: Estimate, goal: float, x: float, slope: float) -> float | None:
-    """The root by secants from a point near it; None when they wander off."""
-    value = estimate(x) - goal
+def _inverse(estimate: Estimate, goal: float, x: float, slope: float) -> float | None:
+    """The root by inverse interpolation from a point near it; None when it wanders off.
+
+    A root through one point more moves by ``moved``: about what it was off. It is off itself by about moved times that
+    over the product of the last distances, times the one before them; where that is nothing, it is not looked at.
+    """
+    known = [(estimate(x) - goal, x)]
+    following, moved = x - known[0][0] / slope, math.inf
     for _ in range(20):
-        if not math.isfinite(value) or not slope < 0:
+        value, x = known[-1]
+        if not math.isfinite(value) or not 0 < following < 2 * x:
             return None
-        following = x - value / slope
-        if not 0 < following < 2 * x:
-            return None
-        if abs(following - x) <= 2e-16 * x:
+        away = [abs(following - at) for _, at in known[-3:]]
+        off = away[0] * moved * moved / (away[1] * away[2]) if len(away) == 3 and away[1] * away[2] else math.inf
+        if min(away[-1], _SURE * off) <= 2e-16 * x:
             return following
         after = estimate(following) - goal
-        x, value, slope = following, after, (after - value) / (following - x) if after != value else slope
-    return x if abs(value) < 1e-9 else None  # around a kink they may jump to and fro for ever
+        if after == value or not math.isfinite(after):
+            return following if abs(after) < 1e-9 else None
+        few = known[-2:] if abs(after) < _FALLS * abs(value) else known[-1:]  # around a kink one is enough
+        known = [*few, (after, following)]
+        following = through(known, 0.0)
+        moved = abs(following - through(known[-2:], 0.0)) if len(known) == 3 else math.inf
+    return x if abs(known[-1][0]) < 1e-9 else None  # they may jump to and fro for ever
 
 
 def _log(x: Fraction) -> float:
