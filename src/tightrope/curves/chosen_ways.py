@@ -59,7 +59,7 @@ def chosen_ways(c: Loss, summed: Callable[[], Profile]) -> Profile:
         few_steps = sum(k for _, k in c.remove) <= _FEW_DEAR
         return Ways((*quick, long) if few_steps else (*quick, deep, blurred, windowed, atoms, long))
     if few(c):
-        return Ways((windowed, grid, contour, deep, blurred, long))
+        return Ways((windowed, contour, grid, deep, blurred, long))
     first: tuple[Way, ...] = (windowed, contour) if rare(c) else (contour, smoothed, windowed)
     sampled = [(pair, k) for pair, k in c.remove if _sampled_normal(pair)]
     scatter = [(pair, k) for pair, k in c.remove if scattered(pair)]
