@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from tightrope.numerics.balls import precision
 from tightrope.numerics.grid.cells import CellLaw, Floats
 from tightrope.numerics.grid.pieces import Piece
+from tightrope.numerics.products import product
 
 __all__ = ["RISING", "Picture", "picture"]
 
@@ -129,7 +130,7 @@ class Picture:
         for some, _, shares in self._tilted(tilts, low, cap):
             shares /= shares.sum(axis=1)[:, None]
             shares *= shares
-            found[some] = np.log(shares @ alone + 1e-300) / 2
+            found[some] = np.log(product(shares, alone) + 1e-300) / 2
         return found
 
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tightrope.numerics.gauss import float_gauss
+from tightrope.numerics.products import product
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,10 +31,10 @@ def sampled_laplace_floats(epsilon0: float, rate: float, powers: Sequence[float]
     exponents = np.multiply.outer(at, logs)
     with np.errstate(all="ignore"):
         tops = exponents.max(axis=1)
-        values = tops + np.log(np.exp(exponents - tops[:, None]) @ masses)
+        values = tops + np.log(product(np.exp(exponents - tops[:, None]), masses))
         gentle = np.abs(exponents).max(axis=1) < _GENTLE
         if gentle.any():
-            values[gentle] = np.log1p(_rise(at[gentle], logs) @ masses)
+            values[gentle] = np.log1p(product(_rise(at[gentle], logs), masses))
     return [float(value) if math.isfinite(value) else math.inf for value in values]
 
 

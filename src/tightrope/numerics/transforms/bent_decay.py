@@ -28,6 +28,7 @@ from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ComplexBall, ball, precision
 from tightrope.numerics.gauss import float_gauss, gauss, gauss_error
 from tightrope.numerics.moments.sampled_normal_floats import window
+from tightrope.numerics.products import product
 from tightrope.numerics.real import Real
 from tightrope.numerics.transforms.sampled_rule import Rule, largest_turn, right_end, short, tails
 
@@ -87,7 +88,7 @@ def _heights(mu: float, rate: float, y: Floats, x: Floats) -> Floats:
 
     places, weights = float_gauss(6)
     v = mu / 2 * (1 + places)
-    free = rate * mu / 2 * (np.exp(np.minimum(np.multiply.outer(x, v) - v * v / 2, 300.0)) @ weights)
+    free = rate * mu / 2 * product(np.exp(np.minimum(np.multiply.outer(x, v) - v * v / 2, 300.0)), weights)
     rise = np.multiply.outer(y, free) * (mu / _STEEPEST)
     result: Floats = _STEEPEST / mu * rise / (1 + rise)
     return result

@@ -20,6 +20,7 @@ from tightrope.numerics.balls import Ball, ball, between, precision
 from tightrope.numerics.discrete_exchange import mass_at_zero
 from tightrope.numerics.discrete_normal import mass
 from tightrope.numerics.exact import near
+from tightrope.numerics.products import product
 from tightrope.numerics.transforms.noise_sums import NoiseSumTransform
 from tightrope.numerics.transforms.settled_nodes import Quadrature, settled_nodes
 
@@ -123,7 +124,7 @@ class ExchangedDiscreteNormalTransform(NoiseSumTransform):
         high, low = np.multiply.outer(few, logs), np.multiply.outer(1 - few, logs)
         gentle = high.max(axis=1) < _GENTLE
         values = np.empty(len(few))
-        values[gentle] = np.log1p((-np.expm1(low[gentle]) * np.expm1(high[gentle])) @ np.exp(under))
+        values[gentle] = np.log1p(product(-np.expm1(low[gentle]) * np.expm1(high[gentle]), np.exp(under)))
         zero = math.log(max(self._zero(), 1e-300))
         steep = high[~gentle]
         some = np.concatenate([steep + under, low[~gentle] + under, np.full((len(steep), 1), zero)], axis=1)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ComplexBall, lower_float, precision
+from tightrope.numerics.products import product
 from tightrope.numerics.transforms.turns import TURNS_ERROR, turns
 
 if TYPE_CHECKING:
@@ -110,10 +111,10 @@ def exponential_sums(weights: Sequence[Ball], angles: Sequence[Ball], count: int
     effort.spend(_BEGIN + _NUMBER * count + len(angles) * term, "a line of doubles")
     shares = rounded_weights(weights)
     left, right = _rows(angles, count)
-    values = (left[:_TERMS].T * shares[:_TERMS]) @ right[:_TERMS]
+    values = product(left[:_TERMS].T * shares[:_TERMS], right[:_TERMS])
     for at in range(_TERMS, len(shares), _TERMS):
         some = slice(at, at + _TERMS)
-        values += (left[some].T * shares[some]) @ right[some]
+        values += product(left[some].T * shares[some], right[some])
     return values.ravel()[: count + 1], UNIT * (40 + 5 * min(len(shares), _TERMS) + 2 * (len(shares) // _TERMS))
 
 

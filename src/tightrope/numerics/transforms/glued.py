@@ -16,6 +16,7 @@ from flint import ctx
 
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
+from tightrope.numerics.products import product
 from tightrope.numerics.real import Real
 from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.glued_decay import best_angle, glued_decay, log_decays
@@ -198,7 +199,7 @@ class GluedNormalTransform(Transform):
 
         log_weight, losses = self._float_half(float(t.max()), 0.0, float(t.min()))
         rises, falls = np.multiply.outer(t + 1, losses), np.multiply.outer(-t, losses)
-        rest = -(np.expm1(np.minimum(rises, 600.0)) * np.expm1(falls)) @ np.exp(log_weight)
+        rest = -product(np.expm1(np.minimum(rises, 600.0)) * np.expm1(falls), np.exp(log_weight))
         top = (rises + log_weight).max(axis=1)[:, None]
         terms = np.exp(rises + log_weight - top) + np.exp(falls + log_weight - top)
         logs = np.logaddexp(math.log(self._atom_float), top[:, 0] + np.log(terms.sum(axis=1)))

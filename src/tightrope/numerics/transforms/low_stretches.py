@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, precision
+from tightrope.numerics.products import product
 from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.block_sums import NearBound, Patience, stretch_bound
 from tightrope.numerics.transforms.sampled_rule import short
@@ -64,7 +65,7 @@ class LowSum:
 
         shares, losses = self.floats
         effort.spend(_PRODUCT * len(shares) * len(y), _WHAT)
-        result: Floats = np.abs(np.exp(1j * np.multiply.outer(y, losses)) @ shares) + float(self.error)
+        result: Floats = np.abs(product(np.exp(1j * np.multiply.outer(y, losses)), shares)) + float(self.error)
         return result
 
     def low(self, start: Fraction, end: Fraction, goal: Ball, patience: Patience) -> bool:

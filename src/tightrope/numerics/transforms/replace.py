@@ -16,6 +16,7 @@ from flint import ctx
 
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
+from tightrope.numerics.products import product
 from tightrope.numerics.real import Real
 from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.falling_nodes import FallingTransform
@@ -97,7 +98,7 @@ class ReplaceSampledNormalTransform(FallingTransform):
         near = (np.abs(result) < 0.5) & (exponents.max(axis=1) < 300)
         if near.any():
             density, some = np.exp(x * x / -2) * (h / math.sqrt(2 * math.pi)), t[near, None]
-            result[near] = np.log1p((np.expm1(exponents[near]) - (some + 1) * ups + some * downs) @ density)
+            result[near] = np.log1p(product(np.expm1(exponents[near]) - (some + 1) * ups + some * downs, density))
         return result, shares[-1] / totals[-1], first - second
 
     def line(self, t: Fraction, eta: Fraction, count: int) -> tuple[Ball, list[ComplexBall]]:

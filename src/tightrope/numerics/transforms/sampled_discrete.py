@@ -17,6 +17,7 @@ from flint import ctx
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, between, precision
 from tightrope.numerics.exact import near
+from tightrope.numerics.products import product
 from tightrope.numerics.transforms.noise_sums import NoiseSumTransform
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ class SampledDiscreteNormalTransform(NoiseSumTransform):
             if gentle.any():
                 some = few[gentle]
                 grown = np.expm1(np.multiply.outer(some, logs)) - np.multiply.outer(some, np.expm1(logs))
-                rise = grown @ np.exp(plain)
+                rise = product(grown, np.exp(plain))
                 values[gentle] = np.where(np.abs(rise) < 1, np.log1p(rise), values[gentle])
             result[near] = values
         return result

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from tightrope.numerics.moments.sampled_normal_floats import log_power_means, strip_step, window
+from tightrope.numerics.products import product
 
 if TYPE_CHECKING:
     from tightrope.numerics.transforms.transform import Floats
@@ -47,7 +48,7 @@ def _means(mu: float, rate: float, powers: Floats) -> Floats:
     logs = np.where(xi < _STEEP, np.log1p(u), xi + math.log(rate))
     density = np.exp(z * z / -2) * (step / math.sqrt(2 * math.pi))
     exponents = np.multiply.outer(powers, logs)
-    rise = np.expm1(np.minimum(exponents, _STEEP)) @ density - powers * float(u @ density)
+    rise = product(np.expm1(np.minimum(exponents, _STEEP)), density) - powers * float(u @ density)
     result: Floats = np.log1p(rise)
     steep = ~(np.abs(rise) < 1) | (exponents[:, -1] > _STEEP) | (right * mu > _STEEP)
     if steep.any():

@@ -16,6 +16,7 @@ from flint import ctx
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
 from tightrope.numerics.gauss import float_gauss, gauss, gauss_error
+from tightrope.numerics.products import product
 from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.float_lines import FloatNodes
 from tightrope.numerics.transforms.near_and_far import near_and_far
@@ -196,7 +197,7 @@ class SampledLaplaceTransform(Transform):
         gentle = np.abs(np.multiply.outer(powers, logs)).max(axis=1) < 0.5
         if gentle.any():  # G − 1 from E[w − 1] = 0
             few = powers[gentle]
-            rise = (np.expm1(np.multiply.outer(few, logs)) - np.multiply.outer(few, np.expm1(logs))) @ weights
+            rise = product(np.expm1(np.multiply.outer(few, logs)) - np.multiply.outer(few, np.expm1(logs)), weights)
             result[gentle] = np.log1p(rise)
         return result
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ball, precision
+from tightrope.numerics.products import product
 from tightrope.numerics.transforms.float_lines import UNIT, FloatNodes, above, exponential_sums, rounded_weights
 from tightrope.numerics.transforms.turns import turns_at
 
@@ -81,5 +82,5 @@ def _few_sums(shares: Sequence[Ball], angles: Sequence[Ball], indices: Integers)
         terms = slice(at, at + _TOGETHER)
         for first in range(0, len(indices), size):
             some = slice(first, first + size)
-            values[some] += weights[terms] @ turns_at(angles[terms], indices[some])
+            values[some] += product(weights[terms], turns_at(angles[terms], indices[some]))
     return values, UNIT * (40 + 5 * _TOGETHER + 2 * (len(shares) // _TOGETHER))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ball, precision
+from tightrope.numerics.products import product
 from tightrope.numerics.transforms.block_sums import near_bound, stretch_bound
 from tightrope.numerics.transforms.float_lines import UNIT, FloatNodes, above, as_doubles, exponential_sums
 from tightrope.numerics.transforms.sampled_rule import short
@@ -115,7 +116,7 @@ def _last(chosen: Quadrature, far: float, eta: Fraction, count: int, limit: floa
     step = max(float(eta), min(0.1 / spread, far / 8))
     places = np.arange(1, min(math.ceil(far / step), int(_MOST_SCANNED / len(losses))) + 1) * step
     effort.spend(_SCAN * len(places) * len(losses), "a search for nodes that are low")
-    sizes = np.abs(np.exp(1j * np.multiply.outer(places, losses)) @ shares)
+    sizes = np.abs(product(np.exp(1j * np.multiply.outer(places, losses)), shares))
     high = np.nonzero(sizes > math.exp(limit))[0]
     last = math.ceil((float(places[high[-1]]) if len(high) else 0.0) / float(eta) + step / float(eta)) + 1
     if last >= count:

@@ -20,6 +20,7 @@ from flint import ctx
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
 from tightrope.numerics.gauss import float_gauss, gauss, gauss_error
+from tightrope.numerics.products import product
 from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.near_and_far import near_and_far
 from tightrope.numerics.transforms.sampled_laplace_nodes import FarSymmetric
@@ -203,7 +204,7 @@ class SymmetricLaplaceTransform(Transform):
         at = np.abs(np.asarray(t, dtype=np.float64) + 0.5) - 0.5
         masses, losses = self._float_half(96)
         rises, falls = np.multiply.outer(at + 1, losses), np.multiply.outer(-at, losses)
-        rest = -(np.expm1(np.minimum(rises, 600.0)) * np.expm1(falls)) @ masses
+        rest = -product(np.expm1(np.minimum(rises, 600.0)) * np.expm1(falls), masses)
         large = np.logaddexp.reduce(np.logaddexp(rises, falls) + np.log(masses), axis=1)
         result: Floats = np.where(rises.max(axis=1) < 300, np.log1p(rest), large)
         return result

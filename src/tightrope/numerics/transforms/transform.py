@@ -13,6 +13,7 @@ from flint import arb_mat, ctx
 
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ComplexBall
+from tightrope.numerics.products import product
 
 if TYPE_CHECKING:
     import numpy as np
@@ -223,8 +224,9 @@ def log_phases(shares: Floats, losses: Floats, eta: float, count: int) -> Comple
     giants = eta * size * np.arange(-(-(count + 1) // size))
     cos_g, sin_g, bent_g = _small_turns(np.multiply.outer(giants, losses - mean))
     cos, sin = cos_b * shares, sin_b * shares
-    fall = np.add.outer(cos_g @ shares, cos.sum(axis=1)) + cos_g @ cos.T - sin_g @ sin.T
-    turn = np.add.outer(bent_g @ shares, bent_b @ shares) + sin_g @ cos.T + cos_g @ sin.T
+    fall = np.add.outer(product(cos_g, shares), cos.sum(axis=1)) + product(cos_g, cos.T) - product(sin_g, sin.T)
+    turn = np.add.outer(product(bent_g, shares), product(bent_b, shares))
+    turn += product(sin_g, cos.T) + product(cos_g, sin.T)
     y, fall = eta * np.arange(count + 1), fall.ravel()[: count + 1]
     turn = turn.ravel()[: count + 1] + y * float(shares @ (losses - mean))
     size_log = np.log1p(np.maximum(fall * (2 + fall) + turn * turn, -1 + 1e-16)) / 2

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tightrope.numerics.contour.tilts import log_factor
+from tightrope.numerics.products import product
 from tightrope.numerics.windowed.floats import FloatLaw, FloatStep, log_cdf, log_sum
 from tightrope.numerics.windowed.outcomes import loss_at, loss_place, shares_above
 
@@ -124,7 +125,7 @@ class Borders:
         tilt: float | None = None
         for _ in range(2):
             borders = np.linspace(low, high, _BORDERS)
-            values = np.exp(log_cdf((step.z - borders[:, None]) / step.blur)) @ terms
+            values = product(np.exp(log_cdf((step.z - borders[:, None]) / step.blur)), terms)
             fits = np.nonzero(values.min(axis=1) < 1)[0]
             if not len(fits):
                 return self.ends[i], None

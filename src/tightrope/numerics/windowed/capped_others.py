@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from tightrope.numerics import effort
 from tightrope.numerics.balls import precision
+from tightrope.numerics.products import product
 from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.transform import Transform
 
@@ -58,7 +59,7 @@ class CappedOthers:
                 low = losses <= self._cap
                 exponents = np.multiply.outer(t, losses[low])
                 top = exponents.max(axis=1, initial=0.0)
-                total = total + copies * (top + np.log(np.exp(exponents - top[:, None]) @ masses[low]))
+                total = total + copies * (top + np.log(product(np.exp(exponents - top[:, None]), masses[low])))
         result: Floats = np.where(np.isnan(total), math.inf, total)
         return result
 
