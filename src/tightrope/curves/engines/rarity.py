@@ -11,10 +11,11 @@ from tightrope.curves.sampled.exchanged import PoissonReplace
 from tightrope.curves.sampled.poisson import PoissonRemove
 from tightrope.numerics.balls import precision
 
-__all__ = ["few", "rare", "scattered"]
+__all__ = ["few", "rare", "scattered", "seen"]
 
 _FEW = 0.7  # sampled records on average
 _ATOMS = 2  # both ends of a bounded loss
+_SEEN = 0.03  # sampled records on average, times the variance of their noise, or its square if that is less
 _RARE = 3.0  # below this, a contour integral of the whole loss would be slow
 
 
@@ -47,6 +48,17 @@ def rare(loss: Loss) -> bool:
             mu, q = abs(float(pair.base.mu().mid())), float(pair.rate)
         hits += copies * q * min(1 / mu, 3.0) ** 2 * min(1.0, q / 1e-3) ** 0.5
     return hits < _RARE
+
+
+def seen(loss: Loss) -> bool:
+    """Whether nodes in doubles reach far enough for sampled Gaussian losses: not too few, or small ones."""
+    hits = 0.0
+    for pair, copies in merged(loss.remove):
+        if isinstance(pair, PoissonRemove | PoissonReplace) and isinstance(pair.base, NormalPair):
+            with precision(53):
+                variance = float(pair.base.mu().mid()) ** -2
+            hits += copies * float(pair.rate) * variance * min(variance, 1.0)
+    return hits >= _SEEN
 
 
 def scattered(pair: Pair) -> bool:
