@@ -9,6 +9,7 @@ import tightrope as tr
 from tightrope.accounting.facts import fact
 from tightrope.curves.engines.atom_terms import AtomTerms
 from tightrope.curves.engines.atoms_profile import AtomsProfile
+from tightrope.curves.engines.listed_sum import ListedSum
 from tightrope.curves.engines.side_ways import Chernoff, Contour
 from tightrope.curves.engines.smooth_side import SmoothSide
 from tightrope.curves.engines.transformed import contour_sum
@@ -111,7 +112,8 @@ class Lying(Falling):
 
 def around(way):
     law = parts_of(tr.RandomizedResponse(epsilon="0.3"))[0][0].law
-    return AtomsProfile(AtomTerms((SmoothSide([way], None, UNBOUNDED),), (FiniteSum([(law, 1)]),)), (None,), ZERO)
+    terms = AtomTerms((SmoothSide([way], None, UNBOUNDED),), (ListedSum(FiniteSum([(law, 1)])),))
+    return AtomsProfile(terms, (None,), ZERO)
 
 
 def test_an_easy_one():

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache, partial
 
 from tightrope.curves.engines.contour_profile import contour_profile
-from tightrope.curves.engines.rarity import few, rare, scattered, seen
+from tightrope.curves.engines.rarity import few, loud, rare, scattered, seen
 from tightrope.curves.engines.transformed import transforms
 from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss, merged
@@ -63,8 +63,10 @@ def chosen_ways(c: Loss, summed: Callable[[], Profile]) -> Profile:
     first: tuple[Way, ...] = (windowed, contour) if rare(c) else (contour, smoothed, windowed)
     sampled = [(pair, k) for pair, k in c.remove if _sampled_normal(pair)]
     scatter = [(pair, k) for pair, k in c.remove if scattered(pair)]
-    if seen(c) and any(_lattice(pair) for pair, _ in c.remove):
-        return Ways((contour, blurred, windowed, grid, deep, atoms, long))
+    if sampled and any(_lattice(pair) for pair, _ in c.remove):
+        around = (windowed, atoms) if loud(c) else (atoms, windowed)
+        near = (blurred, *around, grid, deep) if seen(c) else (*around, grid, deep, blurred)
+        return Ways((contour, *near, long))
     # around atoms only windowed contours are quicker than these; few sampled steps hardly decay, however blurred
     rest = (grid, deep, blurred) if _few_sampled([*sampled, *scatter]) else (deep, blurred, grid)
     if sampled and scatter:  # the terms around other atoms would be dear

@@ -76,6 +76,11 @@ class Pair(ABC):
         """δ of that many independent copies, where a formula is known."""
         return self.call if copies == 1 else None
 
+    def listed(self, copies: int, most: int) -> list[tuple[Ball, Ball]] | None:  # noqa: ARG002 - unknown by default
+        """Losses of that many copies and their masses, of which hardly any is left out; None if there are more than
+        ``most``, or they are no atoms."""
+        return None
+
     def sampled_cumulant(self, rate: Fraction, power: Fraction) -> Ball | None:  # noqa: ARG002 - unknown by default
         """ln E_Q[(1 − q + q·e^L)^power], where a formula is known."""
         return None

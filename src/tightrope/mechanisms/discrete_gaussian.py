@@ -18,6 +18,7 @@ from tightrope.numerics.balls import Ball, ball
 from tightrope.numerics.contour.discrete_normal import discrete_normal_sum_call
 from tightrope.numerics.exact import Number, count, positive
 from tightrope.numerics.real import UNBOUNDED, Real, real
+from tightrope.numerics.sums.discrete_normal_atoms import discrete_normal_atoms
 from tightrope.numerics.transforms.discrete_normal import DiscreteNormalTransform
 from tightrope.numerics.transforms.exchanged_discrete import ExchangedDiscreteNormalTransform
 from tightrope.numerics.transforms.smooth_discrete import sampled_discrete_transform
@@ -84,6 +85,10 @@ class DiscreteNormalPair(Pair):
         if copies == 1:
             return self.call
         return partial(discrete_normal_sum_call, self.variance, self.shift, copies)
+
+    def listed(self, copies: int, most: int) -> list[tuple[Ball, Ball]] | None:
+        """The lattice as far as 18 deviations."""
+        return discrete_normal_atoms(self.variance, self.shift, copies, most)
 
     def transform(self) -> Transform:
         """e^{(s²+s)Δ²/2σ²} S(sΔ)/S(0)."""

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from tightrope.curves.engines.listed_sum import ListedSum
 from tightrope.curves.engines.smooth_side import SmoothSide
 from tightrope.curves.profile import Witness
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, precision
-from tightrope.numerics.sums.finite import FiniteSum
 
 __all__ = ["MOST_ATOMS", "AtomTerms", "Term", "log_float"]
 
@@ -25,7 +25,7 @@ _BITS = 256  # of the atoms, and of x less an atom
 _FAR = 45.0  # nats below the largest term
 _BISECTIONS, _CLOSE = 60, 1e-6
 _LARGEST = 1e6  # ε that is looked for
-_TERM = 80.0  # units of work
+_TERM, _LIGHT = 80.0, 1.0  # units of work
 
 
 @dataclass(frozen=True)
@@ -43,13 +43,18 @@ class AtomTerms:
     """For each direction the smooth part, and the sum of the finite ones. Two directions are each other's reverse."""
 
     sides: tuple[SmoothSide, ...]
-    finite: tuple[FiniteSum, ...]
+    finite: tuple[ListedSum, ...]
 
     @cached_property
-    def _atoms(self) -> list[tuple[Ball, list[tuple[Ball, Ball]]]]:
-        """For each direction the mass at ∞ and the atoms (value, mass)."""
+    def _atoms(self) -> list[tuple[Ball, list[tuple[Ball, Ball]], Ball]]:
+        """For each direction the mass at ∞, the atoms (value, mass), and the mass of those that are left out."""
         with precision(_BITS):
-            return [(one.infinite(), one.atoms(MOST_ATOMS) or []) for one in self.finite]
+            return [(one.infinite(), *(one.atoms(MOST_ATOMS) or ([], Ball(1)))) for one in self.finite]
+
+    def left_out(self, direction: int) -> float:
+        """ln of the mass of the atoms that are left out."""
+        with precision(64):
+            return log_float(self._atoms[direction][2].upper())
 
     @cached_property
     def _floats(self) -> list[tuple[float, list[tuple[float, float]]]]:
@@ -57,7 +62,7 @@ class AtomTerms:
         with precision(64):
             return [
                 (log_float(infinite), [(float(v.mid()), log_float(mass)) for v, mass in atoms if mass > 0])
-                for infinite, atoms in self._atoms
+                for infinite, atoms, _ in self._atoms
             ]
 
     def listed(self, direction: int, x: float) -> list[Term]:
@@ -77,6 +82,8 @@ class AtomTerms:
         logs = [self._floats[direction][0], *(term.closed for term in terms)]
         floor = max(logs) - _FAR
         for term in sorted(terms, key=lambda term: term.place):
+            if term.weight < floor:
+                continue
             logs.append(term.weight + self.sides[term.side].about(term.place, floor - term.weight))
             floor = max(floor, logs[-1] - _FAR)
         top = max(logs)
@@ -109,14 +116,13 @@ class AtomTerms:
 
     def value(self, direction: int, x: Ball, stretches: Sequence[Sequence[Witness]], least: Ball) -> Ball:
         """δ(x) in one direction, proved. An atom that is not heavier than ``least`` counts between 0 and its mass."""
-        effort.spend(_TERM * len(self._atoms[direction][1]), "a sum around atoms")
         with precision(_BITS):
-            value, few = self._atoms[direction][0], Ball(0)
-            for place, mass in self._atoms[direction][1]:
-                if mass <= least:
-                    few += mass
-                else:
-                    value += mass * self._smooth(direction, x - place, stretches)
+            value, atoms, few = self._atoms[direction]
+            heavy = [(place, mass) for place, mass in atoms if not mass <= least]
+            effort.spend(_TERM * len(heavy) + _LIGHT * len(atoms), "a sum around atoms")
+            few += sum((mass for _, mass in atoms if mass <= least), Ball(0))
+            for place, mass in heavy:
+                value += mass * self._smooth(direction, x - place, stretches)
             return value + few * Ball(0).union(Ball(1))
 
     def _smooth(self, direction: int, y: Ball, stretches: Sequence[Sequence[Witness]]) -> Ball:

@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from tightrope.curves.concentrated import joint_failure
 from tightrope.curves.engines.atom_terms import MOST_ATOMS, AtomTerms, log_float
+from tightrope.curves.engines.listed_sum import ListedSum
 from tightrope.curves.engines.side_ways import Chernoff, side_ways
 from tightrope.curves.engines.smooth_side import Place, SmoothSide
 from tightrope.curves.engines.transformed import contour_sum
@@ -40,6 +41,7 @@ _NARROWEST, _WIDENINGS = 1e-13, 20
 _SETTLED = 1e-9  # of ε
 _LEAST, _BEGIN = 2e5, 2e4  # units of work without which a search is in vain; and of its beginning
 _PLAN = 5e3  # units of work
+_MOST_ENDLESS = 500  # atoms, if a lattice is among them
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +85,8 @@ class AtomsProfile(Profile):
         level = levels[worse] if level is None else level
         if not level > -math.inf:
             raise NotCertified("a sum around atoms", "floats do not see δ")
+        if self.terms.left_out(worse) > level + math.log(share):
+            raise NotCertified("a sum around atoms", "δ is as small as the atoms that are left out")
         places: list[list[Place]] = [[] for _ in self._directions]
         witness: Witness = {"direction": worse, "least": 0.0, "other": {}}
         for i in self._directions:
@@ -205,33 +209,45 @@ def _log(delta: Fraction) -> float:
 
 
 def atoms_profile(loss: Loss) -> AtomsProfile | None:
-    """For finite laws with few composed atoms beside a part whose reverse is known; None for others."""
-    smooth = Loss(*(_without_atoms(parts) for parts in loss.directions))
+    """For finite laws and lattices with few composed atoms beside a part whose reverse is known; None for others."""
+    listed = [_listed(parts, _endless(parts)) or _listed(parts, ()) for parts in loss.directions]
+    if any(one is None for one in listed):
+        return None
+    known = [one for one in listed if one is not None]
+    smooth = Loss(*(rest for _, rest in known))
     if not all(smooth.directions) or not _each_others_reverse(smooth):
-        return None
-    laws = [[(pair.law, n) for pair, n in parts if isinstance(pair, FinitePair)] for parts in loss.directions]
-    if not all(laws):
-        return None
-    sums = tuple(FiniteSum(parts) for parts in laws)
-    if not all(one.exact and one.atoms(MOST_ATOMS) for one in sums):
         return None
     sides = []
     for i, parts in enumerate(smooth.directions):
         ways = list(side_ways(smooth, i))
         if not ways:
             return None
-        known = contour_sum(parts)
+        whole = contour_sum(parts)
         leaky = any(pair.infinite().rational != 0 for pair, _ in parts)
         top = UNBOUNDED if leaky else total([(pair.largest(), n) for pair, n in parts])
-        sides.append(SmoothSide(ways, None if known is None else Chernoff(known), top))
+        sides.append(SmoothSide(ways, None if whole is None else Chernoff(whole), top))
     leaks = [joint_failure([(pair.infinite(), n) for pair, n in parts]) for parts in loss.directions]
     wholes = [contour_sum(parts) for parts in loss.directions] if len(sides) > 1 else [None]
     bounds = tuple(None if whole is None else Chernoff(whole) for whole in wholes)
-    return AtomsProfile(AtomTerms(tuple(sides), sums), bounds, largest(leaks))
+    return AtomsProfile(AtomTerms(tuple(sides), tuple(one for one, _ in known)), bounds, largest(leaks))
 
 
-def _without_atoms(parts: Parts) -> Parts:
-    return tuple((pair, n) for pair, n in merged(parts) if not isinstance(pair, FinitePair))
+def _endless(parts: Parts) -> Parts:
+    """The lattices that can be listed: among closer atoms a grid is as good, and quicker."""
+    with precision(64):
+        return tuple((pair, n) for pair, n in merged(parts) if pair.listed(n, _MOST_ENDLESS) is not None)
+
+
+def _listed(parts: Parts, endless: Parts) -> tuple[ListedSum, Parts] | None:
+    """The atoms of the finite laws and of these lattices, and the other parts; None if there are none, or too many."""
+    finite = [(pair.law, n) for pair, n in parts if isinstance(pair, FinitePair)]
+    atoms = ListedSum(FiniteSum(finite), endless)
+    with precision(64):
+        if not (finite or endless) or atoms.atoms(_MOST_ENDLESS if endless else MOST_ATOMS) is None:
+            return None
+    return atoms, tuple(
+        (pair, n) for pair, n in merged(parts) if not isinstance(pair, FinitePair) and (pair, n) not in endless
+    )
 
 
 def _each_others_reverse(loss: Loss) -> bool:

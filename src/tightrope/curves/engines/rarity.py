@@ -11,11 +11,12 @@ from tightrope.curves.sampled.exchanged import PoissonReplace
 from tightrope.curves.sampled.poisson import PoissonRemove
 from tightrope.numerics.balls import precision
 
-__all__ = ["few", "rare", "scattered", "seen"]
+__all__ = ["few", "loud", "rare", "scattered", "seen"]
 
 _FEW = 0.7  # sampled records on average
 _ATOMS = 2  # both ends of a bounded loss
-_SEEN = 0.03  # sampled records on average, times the variance of their noise, or its square if that is less
+_SEEN = 0.1  # sampled records on average, times the variance of their noise, or its square if that is less
+_LOUD = 0.5  # variance
 _RARE = 3.0  # below this, a contour integral of the whole loss would be slow
 
 
@@ -52,13 +53,22 @@ def rare(loss: Loss) -> bool:
 
 def seen(loss: Loss) -> bool:
     """Whether nodes in doubles reach far enough for sampled Gaussian losses: not too few, or small ones."""
-    hits = 0.0
+    return sum(hits * variance * min(variance, 1.0) for hits, variance in _sampled_normals(loss)) >= _SEEN
+
+
+def loud(loss: Loss) -> bool:
+    """Whether a sampled Gaussian has so little noise that one record may lose much."""
+    return any(variance < _LOUD for _, variance in _sampled_normals(loss))
+
+
+def _sampled_normals(loss: Loss) -> list[tuple[float, float]]:
+    """How often each is hit on average, and the variance of its noise."""
+    found = []
     for pair, copies in merged(loss.remove):
         if isinstance(pair, PoissonRemove | PoissonReplace) and isinstance(pair.base, NormalPair):
             with precision(53):
-                variance = float(pair.base.mu().mid()) ** -2
-            hits += copies * float(pair.rate) * variance * min(variance, 1.0)
-    return hits >= _SEEN
+                found.append((copies * float(pair.rate), float(pair.base.mu().mid()) ** -2))
+    return found
 
 
 def scattered(pair: Pair) -> bool:

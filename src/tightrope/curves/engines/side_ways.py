@@ -36,6 +36,7 @@ from tightrope.numerics.windowed.total import WindowedSum
 __all__ = ["Chernoff", "SideWay", "side_ways"]
 
 _BITS = 256
+_MOST_MICROSECONDS = 2.5e5  # for a plan: shorter stretches, or other ways, are the quicker ones
 _READ = 500.0  # units of work for both ends of a value on a grid
 _FINEST, _COARSEST = 1e-14, 0.05
 _LEAST, _STRETCH = 1e-12, 0.8  # ln of the ratio of places that one coarse grid serves
@@ -74,7 +75,10 @@ class Windowed:
 
     def plan(self, first: float, last: float, log_error: float) -> Witness:
         """One for the whole stretch."""
-        return windowed_witness.written_plan(self._steps.plan_to(first, last, log_error, self._adding))
+        found = self._steps.plan_to(first, last, log_error, self._adding)
+        if found.work > _MOST_MICROSECONDS:
+            raise NotCertified("a sum around atoms", f"a windowed term needs {found.work / 1e6:.2g} s")
+        return windowed_witness.written_plan(found)
 
     def value(self, y: Ball, witness: Witness) -> Ball:
         """By the plan."""
