@@ -5,7 +5,7 @@ In many digits (``Pair``) for cells and for sums of two losses, and in floats (`
 """
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import mpmath as mp
 import numpy as np
@@ -16,8 +16,13 @@ def exact(x):
     return mp.mpf(x.numerator) / x.denominator
 
 
-def tail(z):
+@lru_cache(2**10)  # neighbouring cells share their edges
+def _tail(z, _digits):
     return mp.erfc(z / mp.sqrt(2)) / 2
+
+
+def tail(z):
+    return _tail(z, mp.mp.dps)
 
 
 def normal(a, b):
