@@ -6,7 +6,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 from flint import acb, arb, ctx
-from integrals import flint, integral
+from quick_numbers import flint, integral
 
 import tightrope as tr
 from tightrope.errors import NotCertified
