@@ -37,11 +37,12 @@ def flint(x) -> arb:
 
 
 def integral(f, points, digits=30) -> acb:
-    """Of an analytic f from point to point, which may be complex, to so many digits: flint's rule encloses it.
+    """Of an analytic f from point to point, which may be complex: flint's rule encloses it, to so many digits of the
+    value or of 1.
 
     f is given a place and whether it must be analytic around it (flint's ``log`` and ``sqrt`` ask for that).
     """
     with ctx.workdps(digits + 5):
         found = sum((acb.integral(f, acb(a), acb(b)) for a, b in pairwise(points)), acb(0))
-        assert found.rel_accuracy_bits() > 3.3 * digits - 10, found
+        assert found.rel_accuracy_bits() > 3.3 * digits - 10 or found.rad() < arb(10) ** -digits, found
         return found
