@@ -36,6 +36,10 @@ def flint(x) -> arb:
     return x if isinstance(x, arb) else arb(x)
 
 
+def place(x) -> acb:
+    return acb(x) if isinstance(x, acb) else acb(flint(x))
+
+
 def integral(f, points, digits=30) -> acb:
     """Of an analytic f from point to point, which may be complex: flint's rule encloses it, to so many digits of the
     value or of 1.
@@ -43,6 +47,6 @@ def integral(f, points, digits=30) -> acb:
     f is given a place and whether it must be analytic around it (flint's ``log`` and ``sqrt`` ask for that).
     """
     with ctx.workdps(digits + 5):
-        found = sum((acb.integral(f, acb(a), acb(b)) for a, b in pairwise(points)), acb(0))
+        found = sum((acb.integral(f, a, b) for a, b in pairwise(map(place, points))), acb(0))
         assert found.rel_accuracy_bits() > 3.3 * digits - 10 or found.rad() < arb(10) ** -digits, found
         return found
