@@ -10,8 +10,10 @@ from itertools import combinations_with_replacement
 import mpmath as mp
 import numpy as np
 import pytest
+from flint import arb, ctx
 from grid_cases import atoms, delta_around_atoms, no_falsehood, normal, normal_delta
 from mpmath import mpf
+from quick_numbers import of_mpmath, to_mpmath
 
 import tightrope as tr
 from tightrope.errors import NotCertified
@@ -91,9 +93,16 @@ def paths(name, copies):
     return found
 
 
+@cache
+def quick_paths(name, copies):
+    """The same in flint's arithmetic."""
+    return [(of_mpmath(loss), of_mpmath(p)) for loss, p in paths(name, copies)]
+
+
 def true_delta(name, copies, x):
-    with mp.workdps(40):
-        return mp.fsum(p * -mp.expm1(x - loss) for loss, p in paths(name, copies) if loss > x)
+    with mp.workdps(40), ctx.workdps(45):
+        at = of_mpmath(x)
+        return to_mpmath(-sum((p * (at - loss).expm1() for loss, p in quick_paths(name, copies) if loss > at), arb(0)))
 
 
 @pytest.mark.no_cover  # long, and shorter ones come by the same lines
