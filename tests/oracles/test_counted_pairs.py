@@ -107,6 +107,7 @@ def test_moments_out_of_the_rules_reach_are_bounded_by_convexity(power):
     assert floats == pytest.approx(float(found.upper()), rel=1e-3)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("power", ["-2", "-0.5", "1.25", "3"])
 def test_the_bound_by_convexity_is_its_formula(power):
     """ln(1 − q + q·E_Q[e^{aL}]), or a·ln(1 − q) for a ≤ 0 if that is less: to nine digits, by quadrature; and the
@@ -129,6 +130,7 @@ def test_the_bound_by_convexity_is_its_formula(power):
     assert moment <= float(found.upper()) * (1 + 1e-9)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_a_law_that_is_a_hundred_times_wider_has_a_finite_cost():
     claim = tr.epsilon(tr.GaussianPair(1, 100, 0, 1).poisson("1e-6") * 30, delta=1e-6)
     assert claim.upper < 2e5
@@ -158,11 +160,13 @@ def test_what_contours_find_is_found_within_what_a_question_may_be(mechanism, de
     assert found[0].upper <= found[0].lower * (1 + gap)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_a_rényi_curve_answers_after_all_others_gave_up():
     claim = tr.epsilon(tr.GaussianPair(1, 1.2, 0, 1).poisson("1e-6") * 10**9, delta=1e-6)
     assert claim.upper < 6.4
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_mixtures_are_smoothed_before_a_grid_is_made():
     drawn, found = tr.Laplace(scale=1).with_replacement(10, 1000) * 1000, []
     assert spent(lambda: found.append(tr.epsilon(drawn, delta=1e-6))) < 4e5

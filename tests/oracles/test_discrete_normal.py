@@ -88,6 +88,7 @@ def test_published_values():
         assert near(renyi, "4.98082032170201272880")
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("variance", VARIANCES)
 def test_sums_contain_brute_force(variance):
     rng = random.Random(str(variance))
@@ -259,6 +260,7 @@ def test_the_proved_remainder_covers_a_series_cut_too_early(terms):
     assert loosest > mpf(1) / 10**5 / 4**terms  # the error is real: without the remainder the ball would miss
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("terms", [1, 2, 6])
 def test_a_direct_sum_cut_too_early_encloses_the_rest(terms):
     for variance in (Fraction(1, 2), Fraction(3), Fraction(60)):

@@ -49,6 +49,7 @@ def random_graded(rng, parts, width):
     return GradedPlan(borders, degree, tuple(found), moves)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_graded_plan_proves_a_falsehood(seed):
     rng = random.Random(seed)
@@ -71,6 +72,7 @@ def planned(parts, borders, degree, x, level, length, split=False):
     return GradedPlan(tuple(borders), degree, tuple(plans))
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(
     "name",
     ["normal", "two normals", "atoms and a normal", "glued normal", "exchanged normal", "ten exchanged", "drawn"],

@@ -88,6 +88,7 @@ def moved(cells, by):
     )
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("seed", range(4))
 def test_every_cell_encloses_its_masses_up_to_the_slack(seed):
     rng = np.random.default_rng(seed)
@@ -108,6 +109,7 @@ def test_every_cell_encloses_its_masses_up_to_the_slack(seed):
         assert is_wrong(cells, edges + (edges[1] - edges[0]) / 4, truth.masses, every)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("setting", [*KNOWN, FAR_APART])
 def test_the_slack_is_true_small_and_not_idle(setting):
     truth, law = truth_of(*setting), law_of(*setting)
@@ -125,6 +127,7 @@ def test_the_slack_is_true_small_and_not_idle(setting):
     assert slack <= 1e-13 * np.abs(edges).max() or setting is FAR_APART
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("rate", ["0.5", "1e-9", 1 - Fraction(1, 10**9)])
 def test_an_error_of_the_base_loss_is_paid(rate):
     law, rng = law_of(1, 2, 0, 1, rate), np.random.default_rng(6)
@@ -150,6 +153,7 @@ def charts():
     return [*near, (Fraction(101, 100), 1), (1 + Fraction(1, 10**8), 2)]
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("ratio", "shift"), charts())
 def test_masses_belong_to_the_places_that_were_found(ratio, shift):
     """Exactly, however narrow the cells are: what rounding does to scaled edges is nothing that a slack pays for."""

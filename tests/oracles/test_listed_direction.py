@@ -173,6 +173,7 @@ def test_no_law_to_list():
     assert direction._listed_plan(direction.one_grid(3.0, fine=False), 3.0, closely=False) is None
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_little_work_is_enough_or_nothing():
     direction = ListedDirection(((LAWS["removing"], 186),))
     goal = math.log(1e-20)
@@ -247,6 +248,7 @@ def delta_ball(x):
     return real(Fraction(str(mp.nstr(x, 20)))).ball()
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_directions_that_have_nothing_to_list():
     smooth, goal = ListedDirection(((normal("0.1"), 3),)), math.log(1e-6)
     assert smooth.rough(goal) == smooth.refined(smooth.started(goal), goal, 2**12).upper
@@ -259,6 +261,7 @@ def test_directions_that_have_nothing_to_list():
     assert wide.bounding(0.1, delta_ball(mpf(10) ** -3)) is not None
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_more_heavy_steps_where_few_do_not_do():
     """Light sums of few values: only more sums bring the ends together."""
     law, goal = DiscreteNormalCells(F("0.266256"), 1, F("0.000199")), math.log(7.32e-33)

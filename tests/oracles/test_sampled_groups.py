@@ -84,6 +84,7 @@ def place(x, rate, mu, up, down):
         return to_mpmath(d._crossing(lambda z: loss(z) - level, low, high, loss(low) - level, loss(high) - level))
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("split", "law"), [*zip(SPLITS, itertools.cycle(LAWS)), ((2, 0), LAWS[1]), ((1, 1), LAWS[2])])
 def test_cells_against_the_definition(split, law):
     (up, down), (mu, rate) = split, law
@@ -225,6 +226,7 @@ def rounded_delta(mu, rate, up, down, steps, x, above):
     return float((total * np.maximum(1 - np.exp(np.minimum(x - values, 0.0)), 0) * (values > x)).sum())
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("mu", "rate", "size", "steps"), [(1.0, 0.1, 2, 4), (0.5, 0.3, 3, 3), (0.7, 0.6, 2, 6)])
 def test_compositions_between_two_lattices(mu, rate, size, steps):
     m = (tr.Gaussian(F(1) / F(str(mu))).poisson(str(rate)) * steps).group(size)
@@ -241,6 +243,7 @@ def test_compositions_between_two_lattices(mu, rate, size, steps):
         assert tr.check(claim.to_json())
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_the_group_of_the_issue():
     """A thousand steps of DP-SGD, two records: Rényi said 5.5085, and nothing was known from below."""
     m = (tr.Gaussian(1).poisson("0.01") * 1000).group(2)
@@ -337,6 +340,7 @@ def test_the_worst_of_profiles():
     assert endless.epsilon(F(1, 10)) == (Bound(math.inf, math.inf), {})
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_noise_for_a_group_is_calibrated():
     """Grids have ends apart, the further the less work is left: the value found meets the target all the same."""
     found = tr.calibrate("(gaussian(sigma=?).poisson(0.001) * 100).group(2)", epsilon=1, delta="1e-6")

@@ -46,6 +46,7 @@ def mean(law, power):
     return (mass * np.exp(power * log)).sum()
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("adding", [False, True])
 def test_the_transform_is_the_mean_of_a_power(law, adding):
@@ -71,6 +72,7 @@ def test_the_transform_is_the_mean_of_a_power(law, adding):
     assert abs(total - complex(phi[count].mid())) < 1e-12 + float(rule.error)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("adding", [False, True])
 def test_nothing_beyond_a_place_exceeds_the_decay_there(law, adding):
@@ -112,6 +114,7 @@ def test_any_path_bounds_and_one_with_too_little_said_of_its_ends_would_not():
     assert path_decay(law, power, y, replace(chosen, rounding=Fraction(0)), window, log) == 1
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("law", LAWS[:4])
 def test_paths_are_no_higher_and_no_steeper_than_said(law):
     transform = SampledUnequalTransform(law, False)
@@ -131,6 +134,7 @@ def test_paths_are_no_higher_and_no_steeper_than_said(law):
         assert turned.max() <= float(path.angle) * (1 + 1e-12)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("power", [Fraction(-2), Fraction(1, 2), Fraction(5, 4)])
 def test_what_lies_beyond_the_ends_is_bounded(law, power):
@@ -170,6 +174,7 @@ def convolved(mechanism, copies, epsilon, size=2**16):
     return float((total * np.maximum(-np.expm1(epsilon - losses), 0)).sum())
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(
     ("first", "second", "rate", "copies"),
     [((0, 1), (1, 1.2), 0.01, 1000), ((1, 1.2), (0, 1), 0.1, 100), ((0, 1), (0, 2), 0.05, 300)],

@@ -110,6 +110,7 @@ def test_it_is_the_dual_of_the_profile(text):
     assert computed.upper - computed.lower < 1e-6
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("text", FEW[:2])
 def test_one_rate_alone_agrees_with_many(text):
     mechanism = tr.parse(text)
@@ -151,6 +152,7 @@ def test_a_certificate_is_checked_again():
     assert tr.check(claim.to_json())
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_heavy_and_mixed_steps_are_enclosed():
     """No engine is good at these; what is certain still holds."""
     mixed = tr.Gaussian(1).poisson("0.01") * 10 + tr.Laplace(1).poisson("0.02") * 3
