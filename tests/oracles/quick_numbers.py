@@ -42,6 +42,15 @@ def log1p(z):
     return z.log1p() if isinstance(z, arb) else mp.log1p(z)
 
 
+def ncdf(z):
+    return (-z / arb(2).sqrt()).erfc() / 2 if isinstance(z, arb) else mp.ncdf(z)
+
+
+def density(z):
+    """Of a normal number."""
+    return (-z * z / 2).exp() / (2 * arb.pi()).sqrt()
+
+
 def flint(x) -> arb:
     """An exact number."""
     if isinstance(x, Fraction):

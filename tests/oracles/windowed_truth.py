@@ -5,7 +5,7 @@ import math
 import mpmath as mp
 import numpy as np
 from flint import acb, arb, ctx
-from quick_numbers import integral, of_mpmath, to_mpmath
+from quick_numbers import density, integral, of_mpmath, to_mpmath
 from scipy.special import ndtr
 
 
@@ -31,10 +31,6 @@ def removing(mu, q, x):
 def above(z):
     """The chance that a normal number is larger."""
     return (z / arb(2).sqrt()).erfc() / 2
-
-
-def density(z):
-    return (-z * z / 2).exp() / (2 * arb.pi()).sqrt()
 
 
 class Step:
