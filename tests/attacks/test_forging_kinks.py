@@ -58,7 +58,6 @@ def test_no_plan_proves_a_falsehood(name, change):
     assert not confirmed(with_witness(below(name), **change))
 
 
-@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("change", CHANGES[::4], ids=lambda change: str(change)[:40])
 def test_nor_does_one_of_sampled_noise(change):
     assert not confirmed(with_witness(below("sampled"), **change))

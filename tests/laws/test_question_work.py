@@ -62,7 +62,6 @@ def test_trade_offs_with_little_work_hold(monkeypatch, work):
         assert np.max(upper - lower) < 1e-9
 
 
-@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(
     "question",
     [

@@ -25,7 +25,6 @@ TREES = [
 ]
 
 
-@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("m", TREES, ids=str)
 def test_it_is_the_law_among_all_facts(m):
     alone, among = sure_law(m), facts(m).get(Loss)

@@ -154,7 +154,6 @@ def test_the_profile_of_many_places(sigma, steps, eps):
     assert found.upper - found.lower < 1e-9 * found.upper
 
 
-@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_many_runs_are_certified_at_any_delta():
     m = tr.Gaussian(1).allocated(1000)
     found = tr.epsilon(m, delta=1e-5)

@@ -223,7 +223,6 @@ def test_a_claim_is_proved_again():
     assert tr.check(claim.to_json())
 
 
-@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_a_formula_is_used_where_there_is_one():
     profile = atoms_profile(loss_of(tr.DiscreteGaussian(5) * 10**6 + tr.RandomizedResponse(epsilon=1)))
     bound, witness = profile.epsilon(Fraction(1, 10**6))

@@ -130,7 +130,6 @@ def test_the_bound_by_convexity_is_its_formula(power):
     assert moment <= float(found.upper()) * (1 + 1e-9)
 
 
-@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_a_law_that_is_a_hundred_times_wider_has_a_finite_cost():
     claim = tr.epsilon(tr.GaussianPair(1, 100, 0, 1).poisson("1e-6") * 30, delta=1e-6)
     assert claim.upper < 2e5
@@ -160,7 +159,6 @@ def test_what_contours_find_is_found_within_what_a_question_may_be(mechanism, de
     assert found[0].upper <= found[0].lower * (1 + gap)
 
 
-@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_a_rényi_curve_answers_after_all_others_gave_up():
     claim = tr.epsilon(tr.GaussianPair(1, 1.2, 0, 1).poisson("1e-6") * 10**9, delta=1e-6)
     assert claim.upper < 6.4

@@ -96,7 +96,6 @@ RARE = GradedDirection(((ExchangedNormalCells(real(Fraction(1)), Fraction(1, 500
 GOAL = math.log(1e-7)
 
 
-@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_a_start_far_off_is_corrected():
     start = RARE.started(GOAL)
     wrong = replace(start, upper=start.upper * 1.5)

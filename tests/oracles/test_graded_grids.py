@@ -49,7 +49,6 @@ def random_graded(rng, parts, width):
     return GradedPlan(borders, degree, tuple(found), moves)
 
 
-@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_graded_plan_proves_a_falsehood(seed):
     rng = random.Random(seed)

@@ -113,7 +113,6 @@ def test_rare_discrete_noise_may_cost_nothing():
     assert at_zero.upper < 3.3e-4
 
 
-@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_replaced_records_beside_little_losses_have_moments_at_steep_tilts():
     """Beyond the reach of floats they are ∞; no contour was tried where they raised, and all of the work was spent."""
     parts = "discrete_gaussian(sigma=13.9).without_replacement(2170, 100000) * 32 + "

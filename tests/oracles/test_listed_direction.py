@@ -248,7 +248,6 @@ def delta_ball(x):
     return real(Fraction(str(mp.nstr(x, 20)))).ball()
 
 
-@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_directions_that_have_nothing_to_list():
     smooth, goal = ListedDirection(((normal("0.1"), 3),)), math.log(1e-6)
     assert smooth.rough(goal) == smooth.refined(smooth.started(goal), goal, 2**12).upper

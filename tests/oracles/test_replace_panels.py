@@ -137,7 +137,6 @@ def test_panels_of_the_other_sampled_laws_hold_on_their_ellipses(monkeypatch, mu
         assert needed < glued_rule.panel_errors(ball(mu), ball(q), power - 1, glued_rule.Growth(F(y)), (glued,))
 
 
-@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(
     ("c", "q", "t", "y"),
     [(F(2, 21), F(106, 10**6), F(15, 4), 7000), (F(4, 5), F(1, 5000), F(20), 1200), (F(1, 4), F(1, 100), F(0), 900)],

@@ -46,7 +46,6 @@ def mean(law, power):
     return (mass * np.exp(power * log)).sum()
 
 
-@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("adding", [False, True])
 def test_the_transform_is_the_mean_of_a_power(law, adding):

@@ -317,7 +317,6 @@ def counts_of_noise(variance, size, population):
     return d.Atoms(mixed, [masses[k] / total for k in span])
 
 
-@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("size", "population"), [(2, 3), (3, 4)])
 def test_discrete_noise_on_a_sum_of_draws(size, population):
     law, m = counts_of_noise(9, size, population), tr.DiscreteGaussian(3).with_replacement(size, population)

@@ -152,7 +152,6 @@ def test_a_certificate_is_checked_again():
     assert tr.check(claim.to_json())
 
 
-@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_heavy_and_mixed_steps_are_enclosed():
     """No engine is good at these; what is certain still holds."""
     mixed = tr.Gaussian(1).poisson("0.01") * 10 + tr.Laplace(1).poisson("0.02") * 3

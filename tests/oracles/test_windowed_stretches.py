@@ -172,7 +172,6 @@ def test_epsilons_of_many_deltas_are_those_of_each():
         assert bound.upper - bound.lower <= 1e-8 * bound.upper
 
 
-@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_many_points_that_atoms_reach_are_left_to_another_way(monkeypatch):
     few = Gaussian(1).poisson("0.001") * 100 + RandomizedResponse(epsilon="0.3") * 2
     found = windowed_profile(fact(few, Loss).curve)
