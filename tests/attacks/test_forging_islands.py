@@ -53,7 +53,12 @@ def test_these_are_smoothed():
     assert len(DATA["islands"]["witness"]["islands"]) > 3
 
 
-@pytest.mark.parametrize("change", CHANGES, ids=lambda change: str(change)[:40])
+COUNTED = [  # the others are long, and come by the same lines
+    change if "t" in change else pytest.param(change, marks=pytest.mark.no_cover) for change in CHANGES
+]
+
+
+@pytest.mark.parametrize("change", COUNTED, ids=lambda change: str(change)[:40])
 def test_no_plan_proves_a_falsehood(change):
     for name in ["islands"] if "islands" in change or change.get("bits") == 3_999 else CLAIMS:
         assert not confirmed(with_witness(below(name), **change))

@@ -19,6 +19,7 @@ G10 = tr.Gaussian(sigma=10)
 NOT_NUMBERS = [math.nan, math.inf, -1, 0, True, "x", None, [], "1e9999", -0.0, "1/0"]
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("name", ["epsilon", "rho", "mu", "pure"])
 @pytest.mark.parametrize("value", NOT_NUMBERS, ids=repr)
 def test_amounts_of_budgets(quick_path, name, value):

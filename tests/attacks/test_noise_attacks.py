@@ -61,6 +61,7 @@ def test_mironov_works_on_the_naive_sampler():
     assert (~reachable(y[near], 1.0)).mean() > 0.1
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(
     "m", [tr.Laplace(1), tr.Gaussian(1), tr.Laplace(0.3, grid=2**-30), tr.Gaussian(7, grid=1)], ids=str
 )

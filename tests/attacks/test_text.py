@@ -85,6 +85,7 @@ def test_every_prefix_is_refused_or_a_mechanism_of_its_own(cut):
     assert tr.parse(str(m)) == m
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("position", range(0, len(GOOD), 3))
 @pytest.mark.parametrize("character", ["\x00", "é", "#", "'", "\\", "$", "\u202e", "😀", ";"])
 def test_foreign_characters_are_refused(position, character):
@@ -267,6 +268,7 @@ def test_a_million_characters(text):
     refused(text)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_long_but_honest_text_is_read_quickly():
     text = " + ".join(f"gaussian(sigma={i})" for i in range(1, 3001))
     start = time.process_time()

@@ -4,6 +4,7 @@ import doctest
 import re
 import runpy
 import sys
+from functools import cache
 
 import pytest
 from click.testing import CliRunner
@@ -28,14 +29,20 @@ def holding(words, language):
     return [path for path in DOCUMENTS if any(words in block for _, block in blocks(path, language))]
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """Examples may write files: each test has a folder of its own, with a table and a certificate in it."""
+@cache
+def certificate():
+    return tr.epsilon(tr.Gaussian(1), delta="1e-5").to_json()
+
+
+@pytest.fixture
+def _folder(tmp_path, monkeypatch):
+    """Examples may write files: each has a folder of its own, with a table and a certificate in it."""
     (tmp_path / "ages.csv").write_text("name,age\n" + "Ada,39\nBea,50\n" * 500, encoding="utf-8")
-    (tmp_path / "certificate.json").write_text(tr.epsilon(tr.Gaussian(1), delta="1e-5").to_json(), encoding="utf-8")
+    (tmp_path / "certificate.json").write_text(certificate(), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.mark.usefixtures("_folder")
 @pytest.mark.parametrize("path", holding(">>>", "python"), ids=name)
 def test_python_examples_run(path):
     examples = []
@@ -56,6 +63,7 @@ def test_python_blocks_are_examples():
             assert ">>>" in block, f"{name(path)}:{line} is not run"
 
 
+@pytest.mark.usefixtures("_folder")
 @pytest.mark.parametrize("path", holding("$ tightrope", "console"), ids=name)
 def test_console_examples_run(path):
     for line, block in blocks(path, "console"):
@@ -154,6 +162,7 @@ def test_changes_keep_a_heading_for_numbers():
     assert f"\n## {tr.__version__}" in changes
 
 
+@pytest.mark.usefixtures("_folder")
 @pytest.mark.parametrize("script", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.stem)
 def test_examples_run(script, capsys, monkeypatch):
     monkeypatch.setattr(sys, "argv", [str(script)])

@@ -1,6 +1,7 @@
 """An example of everything registered, so that every law is tried on every mechanism there is."""
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any
 
 import tightrope as tr
@@ -99,13 +100,21 @@ QUESTIONS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@lru_cache(4096)  # many laws begin with the same claims
+def answer(m: Any, name: str) -> Any:
+    """The claim, or None where the question is refused by name."""
+    try:
+        return QUESTIONS[name](m)
+    except tr.Unsupported:
+        return None
+
+
 def answers(m: Any, *names: str) -> Iterator[tuple[str, Any]]:
     """The claims about ``m``, but for the questions that are refused by name."""
     for name in names or tuple(QUESTIONS):
-        try:
-            yield name, QUESTIONS[name](m)
-        except tr.Unsupported:
-            continue
+        claim = answer(m, name)
+        if claim is not None:
+            yield name, claim
 
 
 def overlap(a: Any, b: Any) -> bool:

@@ -37,6 +37,7 @@ def test_runs(m):
     overlap(profile.tradeoff(fprs), [tr.tradeoff(m, a) for a in fprs], 1e-6)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("m", QUICK[::3], ids=str)
 def test_everything(m):
     profile = tr.profile(m)

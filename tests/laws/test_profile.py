@@ -62,6 +62,7 @@ def test_delta_of_epsilon_returns(m, delta):
         assert Fraction(here.upper) >= target
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("m", QUICK, ids=str)
 def test_the_largest_loss_ends_the_profile(m):
     """Pure ε is where δ becomes 0, and δ at a finite pure ε is exactly 0 to every digit shown."""
@@ -118,6 +119,7 @@ def test_notions_agree_with_the_divergence(m):
         assert found["tcdp"].lower <= found["zcdp"].upper
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("m", SMALL, ids=str)
 def test_the_tradeoff_is_convex_falling_and_below_guessing(m):
     points = [Fraction(x) for x in ("0", "0.001", "0.1", "0.3", "0.6", "1")]
@@ -165,6 +167,7 @@ def test_random_leaves_are_consistent(m):
             assert claim.lower <= found.upper
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("m", FIRST[::3], ids=str)
 def test_profile_arrays_are_the_single_answers(m):
     profile = tr.profile(m)

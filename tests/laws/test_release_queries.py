@@ -336,6 +336,7 @@ def test_quantile_runs_are_the_ranks_of_every_candidate():
             assert Fraction(int(misses[run]), level.denominator) == truth
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_quantiles_have_the_chances_of_the_exponential_mechanism():
     data, n, counts = [2, 3, 3, 7], 3000, np.zeros(10)
     for seed in range(n):

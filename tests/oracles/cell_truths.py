@@ -18,17 +18,27 @@ def clipped(z, low, high):
     return min(max(z, low), high)
 
 
-def complaints(found, edges, masses, indices):
-    """Cells that cannot be the truth for any edges moved by at most the slack."""
-    slack, wrong = mp.mpf(found.slack), 0
+def wrong_cells(found, edges, masses, indices):
+    """Cells that cannot be the truth for any edges moved by at most the slack, one by one."""
+    slack = mp.mpf(found.slack)
     ends = [-mp.inf, *map(mp.mpf, edges), mp.inf]
     for i in indices:
         a, b = ends[i], ends[i + 1]
         outer = masses(a - slack, b + slack)
         inner = masses(a + slack, b - slack) if a + slack < b - slack else (0, 0)
         low, high = (found.p_low[i], found.q_low[i]), (found.p_high[i], found.q_high[i])
-        wrong += any(low[j] > outer[j] or high[j] < inner[j] for j in range(2))
-    return wrong
+        if any(low[j] > outer[j] or high[j] < inner[j] for j in range(2)):
+            yield i
+
+
+def complaints(found, edges, masses, indices):
+    """How many of them there are."""
+    return len(list(wrong_cells(found, edges, masses, indices)))
+
+
+def is_wrong(found, edges, masses, indices):
+    """Whether there is any: asked no further than the first."""
+    return any(True for _ in wrong_cells(found, edges, masses, indices))
 
 
 def whole(law, found):

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import cache, wraps
 from itertools import pairwise, product
 
+from flint import arb, ctx
 from mpmath import mp, mpf
+from quick_numbers import exp, log, of_mpmath, to_mpmath
 
 mp.dps = 30
 TAIL = 46  # standard deviations, scales or periods kept of a tail: e^{-46} would show at 1e-20
@@ -97,61 +100,88 @@ class Atoms:
         return Atoms([(1 - r) * b + r * a for a, b in zip(self.p, self.q, strict=True)], self.q)
 
 
-class Densities:
-    """P and Q with densities on the line, smooth between ``points`` (the first and last end the integration)."""
+def lifted(x) -> arb:
+    """The same in flint's arithmetic, which is far quicker."""
+    return of_mpmath(number(x))
 
-    def __init__(self, p: Callable, q: Callable, points: Sequence, tilted: Callable | None = None) -> None:
+
+def exactly(method: Callable) -> Callable:
+    """In as many digits as mpmath has."""
+
+    @wraps(method)
+    def asked(*arguments):
+        with ctx.workdps(mp.dps + 4):
+            return to_mpmath(method(*arguments))
+
+    return asked
+
+
+class Densities:
+    """P and Q with densities on the line, smooth between ``points`` (the first and last end the integration).
+
+    ``quick``: they take numbers of flint's too.
+    """
+
+    def __init__(self, p: Callable, q: Callable, points: Sequence, tilted: Callable | None = None, quick=False) -> None:
         self.p, self.q, self.points = p, q, [number(x) for x in points]
         self.tilted = tilted or (lambda _: self.points)  # where p^α q^{1−α} has its mass; None if it diverges
+        self.quick, self._own = quick, lifted if quick else number
 
     def reverse(self) -> Densities:
-        return Densities(self.q, self.p, self.points, lambda a: self.tilted(1 - a))
+        return Densities(self.q, self.p, self.points, lambda a: self.tilted(1 - a), self.quick)
 
-    def _excess(self, x) -> Callable:
-        return lambda z: mp.log(self.p(z)) - mp.log(self.q(z)) - number(x)
+    def _between(self, points) -> list[tuple]:
+        return list(pairwise(map(self._own, points)))
 
-    def _pieces(self, x) -> list[tuple[mpf, mpf, bool]]:
+    def _pieces(self, x) -> list[tuple]:
         """Intervals on which L > x holds or fails throughout."""
-        f, found = self._excess(x), []
-        for a, b in pairwise(self.points):
-            cells = [a + (b - a) * mpf(i) / 24 for i in range(25)]
-            inner = [(b - a) * mpf(10) ** -25] * 2  # stay inside: densities may jump at the ends
-            cells[0], cells[-1] = a + inner[0], b - inner[1]
-            cuts = [a]
-            for u, v in pairwise(cells):
-                if (f(u) > 0) != (f(v) > 0):
-                    cuts.append(_bisected(f, u, v))
+        level, found = self._own(x), []
+
+        def f(z):
+            return log(self.p(z)) - log(self.q(z)) - level
+
+        for a, b in self._between(self.points):
+            cells = [a + (b - a) * i / 24 for i in range(25)]
+            inner = (b - a) * self._own("1e-25")  # stay inside: densities may jump at the ends
+            cells[0], cells[-1] = a + inner, b - inner
+            cuts, values = [a], [f(z) for z in cells]
+            for (u, above), (v, below) in pairwise(zip(cells, values, strict=True)):
+                if (above > 0) != (below > 0):
+                    cuts.append(_crossing(f, u, v, above, below))
             cuts.append(b)
             found += [(u, v, f((u + v) / 2) > 0) for u, v in pairwise(cuts) if v > u]
         return found
 
+    @exactly
     def hockey(self, x) -> mpf:
         """∫ (p − e^x q)₊."""
-        e = mp.exp(number(x))
-        return mp.fsum(_integral(lambda z: self.p(z) - e * self.q(z), u, v) for u, v, above in self._pieces(x) if above)
+        e = exp(self._own(x))
+        return sum(_integral(lambda z: self.p(z) - e * self.q(z), u, v) for u, v, above in self._pieces(x) if above)
 
+    @exactly
     def renyi(self, order) -> mpf:
         """ln ∫ p^α q^{1−α} / (α − 1)."""
-        a = number(order)
-        points = self.tilted(a)
+        a, points = self._own(order), self.tilted(number(order))
         if points is None:
             return mp.inf
-        total = mp.fsum(
-            _integral(lambda z: mp.exp(a * mp.log(self.p(z)) + (1 - a) * mp.log(self.q(z))), u, v)
-            for u, v in pairwise(points)
+        total = sum(
+            _integral(lambda z: exp(a * log(self.p(z)) + (1 - a) * log(self.q(z))), u, v)
+            for u, v in self._between(points)
         )
-        return mp.log(total) / (a - 1)
+        return log(total) / (a - 1)
 
+    @exactly
     def mean(self) -> mpf:
         """∫ p ln(p/q)."""
-        return mp.fsum(
-            _integral(lambda z: self.p(z) * (mp.log(self.p(z)) - mp.log(self.q(z))), u, v)
-            for u, v in pairwise(self.points)
+        return sum(
+            _integral(lambda z: self.p(z) * (log(self.p(z)) - log(self.q(z))), u, v)
+            for u, v in self._between(self.points)
         )
 
+    @exactly
     def tail(self, x) -> mpf:
         """P[ln(p/q) > x]."""
-        return mp.fsum(_integral(self.p, u, v) for u, v, above in self._pieces(x) if above)
+        return sum(_integral(self.p, u, v) for u, v, above in self._pieces(x) if above)
 
     def missed(self, fpr) -> mpf:
         """The least 1 − P(S) with Q(S) ≤ fpr: S = {L > t} with the threshold that spends fpr, ties split at random."""
@@ -168,36 +198,49 @@ class Densities:
                 break
         return 1 - self.tail(t) - mp.exp(t) * (a - self.null(t))
 
+    @exactly
     def null(self, t) -> mpf:
         """Q[ln(p/q) > t]."""
-        return mp.fsum(_integral(self.q, u, v) for u, v, above in self._pieces(t) if above)
+        return sum(_integral(self.q, u, v) for u, v, above in self._pieces(t) if above)
 
     def sampled(self, rate) -> Densities:
         """((1−q)Q + qP, Q)."""
-        r = number(rate)
-        return Densities(lambda z: (1 - r) * self.q(z) + r * self.p(z), self.q, self.points)
+        r, quick = number(rate), lifted(rate)
+
+        def mixed(z):
+            share = quick if isinstance(z, arb) else r
+            return (1 - share) * self.q(z) + share * self.p(z)
+
+        return Densities(mixed, self.q, self.points, None, self.quick)
 
 
-def _bisected(f: Callable, u: mpf, v: mpf) -> mpf:
-    above = f(u) > 0
-    for _ in range(110):
-        middle = (u + v) / 2
-        u, v = (middle, v) if (f(middle) > 0) == above else (u, middle)
-    return (u + v) / 2
+def _crossing(f: Callable, u, v, at_u, at_v):
+    """Where f changes its sign between u and v: false position with halving, and bisection at every fourth step."""
+    for step in range(120):
+        w = (u + v) / 2 if step % 4 == 3 else v - at_v * (v - u) / (at_v - at_u)
+        w = arb(w.mid()) if isinstance(w, arb) else w
+        value = f(w)
+        if (value > 0) == (at_v > 0):
+            v, at_v, at_u = w, value, at_u / 2
+        else:
+            u, at_u, v, at_v = v, at_v, w, value
+        if abs(value) < 1e-27:
+            break
+    return v
 
 
-NODES = None
+@cache
+def _nodes(quick: bool) -> list[tuple]:
+    with mp.workdps(34):  # whoever asks first
+        return [(lifted(x), lifted(w)) for x, w in _nodes(False)] if quick else _gauss(24)
 
 
-def _integral(f: Callable, a: mpf, b: mpf) -> mpf:
+def _integral(f: Callable, a, b):
     """Gauss–Legendre, 24 nodes on each of 4 equal parts: 20 digits for a normal density over a dozen deviations."""
-    global NODES
-    if NODES is None:
-        NODES = _gauss(24)
-    total = mpf(0)
+    total, nodes = 0, _nodes(isinstance(a, arb))
     for i in range(4):
         left, half = a + (b - a) * i / 4, (b - a) / 8
-        total += half * mp.fsum(w * f(left + half * (1 + x)) for x, w in NODES)
+        total += half * sum(w * f(left + half * (1 + x)) for x, w in nodes)
     return total
 
 
@@ -227,7 +270,15 @@ def normals(m1, s1, m2, s2) -> Densities:
     m1, s1, m2, s2 = (number(x) for x in (m1, s1, m2, s2))
 
     def density(m: mpf, s: mpf) -> Callable:
-        return lambda z: mp.exp(-(((z - m) / s) ** 2) / 2) / (s * mp.sqrt(2 * mp.pi))
+        slow = m, s, s * mp.sqrt(2 * mp.pi)
+        quick = [lifted(x) for x in slow]
+
+        def at(z):
+            middle, scale, whole = quick if isinstance(z, arb) else slow
+            z = (z - middle) / scale
+            return exp(-z * z / 2) / whole
+
+        return at
 
     low, high, wide = min(m1, m2), max(m1, m2), 14 * max(s1, s2)
     middle = (m1 + m2) / 2
@@ -240,16 +291,17 @@ def normals(m1, s1, m2, s2) -> Densities:
         centre, s = (a * m1 / s1**2 + (1 - a) * m2 / s2**2) / weight, 1 / mp.sqrt(weight)
         return [centre + s * k for k in (-14, -7, 0, 7, 14)]
 
-    return Densities(density(m1, s1), density(m2, s2), points, tilted)
+    return Densities(density(m1, s1), density(m2, s2), points, tilted, quick=True)
 
 
 def laplaces(epsilon) -> Densities:
     """Laplace noise of scale 1, shifted by ε."""
-    e = number(epsilon)
+    e, quick = number(epsilon), lifted(epsilon)
     return Densities(
-        lambda z: mp.exp(-abs(z - e)) / 2,
-        lambda z: mp.exp(-abs(z)) / 2,
+        lambda z: exp(-abs(z - (quick if isinstance(z, arb) else e))) / 2,
+        lambda z: exp(-abs(z)) / 2,
         [-TAIL - e, -TAIL / 4, 0, e, e + TAIL / 4, 2 * e + TAIL],
+        quick=True,
     )
 
 

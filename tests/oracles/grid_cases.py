@@ -5,7 +5,9 @@ from collections import Counter
 from fractions import Fraction
 
 import mpmath
+from flint import arb, ctx
 from mpmath import mpf
+from quick_numbers import flint, of_mpmath, to_mpmath
 
 import tightrope as tr
 from tightrope.accounting.facts import fact
@@ -64,16 +66,27 @@ def sum_of_atoms(parts):
     return total, finite
 
 
+def quick_delta(mu, x):
+    """The same in flint's arithmetic."""
+    if not mu:
+        return -x.expm1() if x < 0 else arb(0)
+    up, down = (x / mu - mu / 2) / arb(2).sqrt(), (x / mu + mu / 2) / arb(2).sqrt()
+    return (up.erfc() - x.exp() * down.erfc()) / 2
+
+
 def delta_around_atoms(finite_parts, normal_parts):
     """δ of atoms and normal losses together, as a function of ε: in many digits."""
-    with mpmath.workdps(DIGITS):
+    with mpmath.workdps(DIGITS), ctx.workdps(DIGITS + 5):
         total, finite = sum_of_atoms(finite_parts)
-        mu = mpmath.sqrt(mpmath.fsum(k * exact(law.mu.rational) ** 2 for law, k in normal_parts))
+        squares = sum((k * law.mu.rational**2 for law, k in normal_parts), Fraction(0))
+        mu = flint(squares).sqrt() if squares else 0
+        listed = [(loss, of_mpmath(p)) for loss, p in total.items()]
 
     def delta(x):
-        with mpmath.workdps(DIGITS):
-            summed = mpmath.fsum(p * normal_delta(mu, mpf(x) - exact(loss)) for loss, p in total.items())
-            return 1 - finite + summed
+        at = x if isinstance(x, Fraction) else Fraction(float(x))
+        with mpmath.workdps(DIGITS), ctx.workdps(DIGITS + 5):
+            summed = sum((p * quick_delta(mu, flint(at - loss)) for loss, p in listed), arb(0))
+            return 1 - finite + to_mpmath(summed)
 
     return delta
 

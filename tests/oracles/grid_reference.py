@@ -7,7 +7,7 @@ series in h², so that halving h three times gives an extrapolated value and an 
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -232,18 +232,28 @@ def lattice(law, n, h):
     return masses
 
 
-def on_lattice(parts, x, n, h):
-    """δ at x, the last of ``parts`` (law, count) once in closed form."""
-    last = parts[-1][0]
-    left = [(law, count - (law is last)) for law, count in parts]
+@lru_cache(8)  # four lattices and two directions serve every x
+def summed(left, n, h):
+    """Points of a lattice and masses of the sum of ``left`` (law, count) there, where they are more than the rounding
+    of the transforms, and P[it is finite]."""
     copies = sum(count for _, count in left)
     size = fft.next_fast_len(2 * n * copies + 1, real=True)
     total, finite = np.ones(size // 2 + 1, complex), 1.0
     for law, count in left:
         total *= fft.rfft(lattice(law, n, h), size) ** count
         finite *= (1 - law.infinite) ** count
-    losses = np.arange(-n * copies, n * copies + 1) * h
-    return 1 - finite + float(fft.irfft(total, size)[: len(losses)] @ last.profile(x - losses))
+    masses = fft.irfft(total, size)[: 2 * n * copies + 1]
+    seen = np.flatnonzero(masses > 1e-18)
+    kept = slice(seen[0], seen[-1] + 1)
+    return np.arange(-n * copies, n * copies + 1)[kept], masses[kept], finite
+
+
+def on_lattice(parts, x, n, h):
+    """δ at x, the last of ``parts`` (law, count) once in closed form."""
+    last = parts[-1][0]
+    left = tuple((law, count - (law is last)) for law, count in parts)
+    points, masses, finite = summed(left, n, h)
+    return 1 - finite + float(masses @ last.profile(x - points * h))
 
 
 def reference(parts, x, unit, reach, n=2**13):

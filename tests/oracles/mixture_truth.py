@@ -5,6 +5,8 @@ import math
 
 import mpmath as mp
 import numpy as np
+from flint import ctx
+from quick_numbers import density, exp, expm1, log, ncdf, of_mpmath, to_mpmath
 
 import tightrope as tr
 from tightrope.accounting.facts import fact
@@ -44,25 +46,25 @@ def contains(value, truth, relative=1e-12):
 def panels(function, marks):
     """Gauss's rule of 16 nodes between neighbouring marks."""
     nodes, weights = np.polynomial.legendre.leggauss(16)
-    total = mp.mpf(0)
+    total = 0
     for low, high in itertools.pairwise(marks):
         half, middle = (high - low) / 2, (high + low) / 2
         values = (function(middle + half * float(n)) for n in nodes)
-        total += half * mp.fsum(float(w) * value for w, value in zip(weights, values, strict=True))
+        total = total + half * sum(float(w) * value for w, value in zip(weights, values, strict=True))
     return total
 
 
 def ratio(mu, q, z):
-    return 1 - q + q * mp.exp(mu * z - mu * mu / 2)
+    return 1 - q + q * exp(mu * z - mu * mu / 2)
 
 
 def removed(mu, q, x):
     """E[(w − e^x)₊] of one step."""
-    rise = mp.expm1(x) / q + 1
+    rise = expm1(x) / q + 1
     if rise <= 0:
-        return -mp.expm1(x)
-    b = mp.log(rise) / mu + mu / 2
-    return (1 - q - mp.exp(x)) * mp.ncdf(-b) + q * mp.ncdf(mu - b)
+        return -expm1(x)
+    b = log(rise) / mu + mu / 2
+    return (1 - q - exp(x)) * ncdf(-b) + q * ncdf(mu - b)
 
 
 def added(mu, q, x):
@@ -95,15 +97,17 @@ def beside_answers(call, e0, number, x):
 def two_steps(first, second, x):
     """Two different steps, removing: the second in closed form."""
     mu, q = first
-
-    def inner(z):
-        w = ratio(mu, q, z)
-        return mp.npdf(z) * w * removed(*second, x - mp.log(w))
-
     top = mp.log(mp.expm1(x) / q + 1) / mu + mu / 2
     near = (top + sign * mp.mpf(2) ** -n for n in range(-1, 16) for sign in (1, -1))
     marks = sorted({mp.mpf(-12), *(mp.mpf(n) for n in range(-9, 20)), *near, top})
-    return panels(inner, marks)
+    with ctx.workdps(mp.mp.dps + 5):
+        mu, q, x, *other = map(of_mpmath, (mu, q, x, *second))
+
+        def inner(z):
+            w = ratio(mu, q, z)
+            return density(z) * w * removed(*other, x - log(w))
+
+        return to_mpmath(panels(inner, list(map(of_mpmath, marks))))
 
 
 def brute(samplers, x, cells=2000):

@@ -212,6 +212,7 @@ def test_epochs_are_subadditive_and_bounded_by_poisson_and_moments():
     assert math.isclose(tr.epsilon(m * 10, delta=1e-6).upper, 3.2915804609514, rel_tol=1e-12)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_allocation_beside_other_parts():
     """A part that costs nothing changes nothing; Gaussian, Laplace and Poisson parts add up to less than their sum."""
     m = tr.Gaussian(1).allocated(40) * 2

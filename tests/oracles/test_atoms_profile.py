@@ -7,6 +7,8 @@ from itertools import pairwise
 
 import mpmath
 import pytest
+from flint import arb, ctx
+from quick_numbers import density, flint, to_mpmath, to_the_ends
 
 import tightrope as tr
 from tightrope.accounting.facts import fact
@@ -23,15 +25,15 @@ def loss_of(mechanism):
 
 
 def upper(z):
-    return mpmath.erfc(z / mpmath.sqrt(2)) / 2
+    return (z / arb(2).sqrt()).erfc() / 2
 
 
 def one_step(mu, q, adding, x):
     """The call of one sampled Gaussian step at any real x: E(w − e^x)₊, or E(1 − e^x·w)₊, in closed form."""
-    edge = mpmath.exp(-x if adding else x)
+    edge = (-x if adding else x).exp()
     if edge <= 1 - q:
-        return mpmath.mpf(0) if adding else 1 - edge
-    z = mpmath.log((edge - 1 + q) / q) / mu + mu / 2
+        return arb(0) if adding else 1 - edge
+    z = ((edge - 1 + q) / q).log() / mu + mu / 2
     if adding:
         return upper(-z) - ((1 - q) * upper(-z) + q * upper(mu - z)) / edge
     return (1 - q) * upper(z) + q * upper(z - mu) - edge * upper(z)
@@ -39,26 +41,25 @@ def one_step(mu, q, adding, x):
 
 def two_steps(mu, q, adding, x):
     def integrand(z):
-        w = 1 - q + q * mpmath.exp(mu * z - mu**2 / 2)
-        share = mpmath.npdf(z) * (1 if adding else w)
-        return share * one_step(mu, q, adding, x + (1 if adding else -1) * mpmath.log(w))
+        w = 1 - q + q * (mu * z - mu * mu / 2).exp()
+        share = density(z) * (1 if adding else w)
+        return share * one_step(mu, q, adding, x + (1 if adding else -1) * w.log())
 
-    kink = mpmath.exp(-x if adding else x) / (1 - q) - 1 + q  # of ρ, where one step more is certain, or worthless
-    kinks = [mpmath.log(kink / q) / mu + mu / 2] if kink > 0 else []
-    points = sorted({-16, -5, 0, 5, 16, *(k + d for k in kinks for d in (-1, -0.05, 0, 0.05, 1))})
-    return mpmath.quad(integrand, points)
+    kink = (-x if adding else x).exp() / (1 - q) - 1 + q  # of ρ, where one step more is certain, or worthless
+    kinks = [arb(((kink / q).log() / mu + mu / 2).mid())] if kink > 0 else []
+    points = [*map(arb, (-16, -5, 0, 5, 16)), *(k + d for k in kinks for d in (-1, -0.05, 0, 0.05, 1))]
+    return to_the_ends(integrand, sorted(points, key=float), 45)
 
 
 def truth(sigma, q, steps, epsilon, copies, x):
     """δ of sampled steps beside randomized responses, the larger of both directions."""
-    with mpmath.workdps(25 if float(q) > 1e-3 else 45):  # of a rare step nearly all cancels
-        mu, q, e = 1 / mpmath.mpf(sigma), mpmath.mpf(q), mpmath.mpf(epsilon)
+    with mpmath.workdps(45), ctx.workdps(50):  # of a rare step nearly all cancels
+        mu, q, e, x = 1 / flint(Fraction(sigma)), flint(Fraction(q)), flint(Fraction(epsilon)), flint(x)
         call = one_step if steps == 1 else two_steps
-        p = mpmath.exp(e) / (1 + mpmath.exp(e))
-        weights = [mpmath.binomial(copies, k) * p**k * (1 - p) ** (copies - k) for k in range(copies + 1)]
-        x = mpmath.mpf(x.numerator) / x.denominator
+        p = e.exp() / (1 + e.exp())
+        weights = [math.comb(copies, k) * p**k * (1 - p) ** (copies - k) for k in range(copies + 1)]
         return max(
-            sum(m * call(mu, q, adding, x - (2 * k - copies) * e) for k, m in enumerate(weights))
+            to_mpmath(sum(m * call(mu, q, adding, x - (2 * k - copies) * e) for k, m in enumerate(weights)))
             for adding in (False, True)
         )
 
@@ -265,12 +266,14 @@ def test_the_two_directions_of_a_skewed_table():
     for x in (Fraction(1), Fraction(3, 2)):
         value = profile.prove(x, profile.find(x))
         with mpmath.workdps(25):
-            assert within(value, max(one(mpmath.mpf(x.numerator) / x.denominator) for one in truths))
+            assert within(value, max(one(x) for one in truths))
         assert width(value) < 1e-6
 
 
 def table_truth(adding, x):
-    p, q = [mpmath.mpf("0.1"), mpmath.mpf("0.9")], [mpmath.mpf("0.3"), mpmath.mpf("0.7")]
+    p, q = [Fraction("0.1"), Fraction("0.9")], [Fraction("0.3"), Fraction("0.7")]
     p, q = (q, p) if adding else (p, q)
-    rate, mu = mpmath.mpf("0.01"), mpmath.mpf(1)
-    return sum(a * two_steps(mu, rate, adding, x - mpmath.log(a / b)) for a, b in zip(p, q, strict=True))
+    with ctx.workdps(50):
+        rate, mu, at = flint(Fraction("0.01")), arb(1), flint(x)
+        terms = (flint(a) * two_steps(mu, rate, adding, at - flint(a / b).log()) for a, b in zip(p, q, strict=True))
+        return to_mpmath(sum(terms))

@@ -1,13 +1,14 @@
-"""The decay of the sampled normal transform along a path that bends: against the transform itself and mpmath."""
+"""The decay of the sampled normal transform along a path that bends: against the transform and the definition."""
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from flint import arb
-from mpmath import mp, mpc, mpf
+from flint import acb, arb, ctx
+from quick_numbers import flint, integral
 
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import ball, precision
@@ -60,25 +61,31 @@ def path(mu: Fraction, q: Fraction, a: Fraction, copies: int, y: Fraction) -> Pa
         return Path(ball(mu), q, a, y, bits(copies) * 0.7)
 
 
-def integrand(mu: Fraction, q: Fraction, a: Fraction, y: Fraction, piece, at: mpc) -> mpc:
-    """√2π times it at a complex place, by both halves of |w|^A e^{−y·arg w}."""
-    eta = mpf(piece.low) + mpf(piece.slope) * (at - mpf(piece.left))
-    up, down = (1 - q + q * mp.exp(mu * (at + sign * 1j * eta) - mpf(mu) ** 2 / 2) for sign in (1, -1))
-    return mp.exp((eta**2 - at**2) / 2 + (a + 1j * y) / 2 * mp.log(up) + (a - 1j * y) / 2 * mp.log(down))
+def integrand(mu: arb, q: arb, a: arb, y: arb, piece: Piece, at: acb, analytic: bool = False) -> acb:
+    """√2π times it at a complex place, by both halves of |w|^A e^{−y·arg w}; positive at a real one."""
+    eta = flint(piece.low) + flint(piece.slope) * (at - flint(piece.left))
+    i = acb(0, 1)
+    up, down = ((1 - q + q * (mu * (at + sign * i * eta) - mu * mu / 2).exp()).log(analytic) for sign in (1, -1))
+    return ((eta * eta - at * at) / 2 + (a + i * y) / 2 * up + (a - i * y) / 2 * down).exp()
 
 
-def exact(*numbers: Fraction) -> list[mpf]:
-    return [mpf(n.numerator) / n.denominator for n in numbers]
-
-
-def highest_excess(numbers: list[mpf], whole: Path, piece: Piece, depth: Fraction) -> mpf:
+def highest_excess(numbers: tuple[Fraction, ...], whole: Path, piece: Piece, depth: Fraction) -> float:
     """ln of the largest value on the ellipse's border over its bound."""
     with precision(80):
         log, rho = whole.log_most(piece, ball(depth))
-    (left, right), size = exact(piece.left, piece.right), mpf(float(rho.mid()))
-    turns = [size * mp.expjpi(mpf(k) / 16) for k in range(32)]
-    places = [(left + right) / 2 + (right - left) / 4 * (turn + 1 / turn) for turn in turns]
-    return max(mp.log(abs(integrand(*numbers, piece, at))) for at in places) - float(log.upper())
+        left, right, size = flint(piece.left), flint(piece.right), arb(float(rho.mid()))
+        turns = [size * (acb(0, 1) * arb.pi() * k / 16).exp() for k in range(32)]
+        places = [(left + right) / 2 + (right - left) / 4 * (turn + 1 / turn) for turn in turns]
+        sizes = [abs(integrand(*map(flint, numbers), piece, at)).log() for at in places]
+        return max(float(one.mid()) for one in sizes) - float(log.upper())
+
+
+def over(numbers: tuple[Fraction, ...], piece: Piece) -> arb:
+    """The integral over a piece of the path."""
+    with ctx.workdps(30):
+        exact = [flint(x) for x in numbers]
+        found = integral(lambda x, analytic: integrand(*exact, piece, x, analytic), [piece.left, piece.right], 20)
+        return found.real * (1 + flint(piece.slope) ** 2).sqrt()
 
 
 @pytest.mark.no_cover  # long, and shorter ones come by the same lines
@@ -88,7 +95,7 @@ def test_the_integrand_is_bounded_in_each_ellipse(mu, q, a, copies, y):
     for piece in whole.pieces:
         for share in (Fraction(3, 2), Fraction(3, 4), Fraction(1, 4)):
             try:
-                excess = highest_excess(exact(mu, q, a, y), whole, piece, share * (piece.right - piece.left) / 2)
+                excess = highest_excess((mu, q, a, y), whole, piece, share * (piece.right - piece.left) / 2)
             except NotCertified:
                 continue  # too high an ellipse
             tried += 1
@@ -111,7 +118,7 @@ def test_no_term_of_the_bound_is_idle(power, y, ends, depth, spare):
     with precision(80):
         whole = Path(ball(numbers[0]), *numbers[1:], 20.0)
     piece = Piece(*(Fraction(end) for end in ends))
-    assert -spare < highest_excess(exact(*numbers), whole, piece, Fraction(depth)) < 1e-9
+    assert -spare < highest_excess(numbers, whole, piece, Fraction(depth)) < 1e-9
 
 
 @pytest.mark.no_cover  # long, and shorter ones come by the same lines
@@ -127,31 +134,22 @@ def test_the_whole_path_is_below_its_bound(nats, nodes, monkeypatch):
     first, last = whole.pieces[0], whole.pieces[-1]
     before = Piece(first.left - 12, first.left, first.low, first.low)
     after = Piece(last.right, last.right + 16, last.high, last.high)
-    total = mpf(0)
-    for piece in (before, *whole.pieces, after):
-        left, right = exact(piece.left, piece.right)
-        ends = mp.linspace(left, right, 5)
-        value = mp.quad(lambda x, piece=piece: abs(integrand(*exact(mu, q, a, y), piece, x)), ends)
-        total += value * mp.sqrt(1 + exact(piece.slope)[0] ** 2)
-    truth = total / mp.sqrt(2 * mp.pi)
+    total = sum(float(over((mu, q, a, y), piece)) for piece in (before, *whole.pieces, after))
+    truth = total / math.sqrt(2 * math.pi)
     assert truth < float(found.upper())
     if nats > 10 and not nodes:
-        assert float(found.upper()) < truth * (1 + mpf(10) ** -4)
+        assert float(found.upper()) < truth * (1 + 1e-4)
 
 
 @pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("mu", "q", "a", "copies", "y"), SETTINGS[:5])
 def test_each_piece_is_enclosed(mu, q, a, copies, y):
     whole = path(mu, q, a, copies, y)
-    numbers = exact(mu, q, a, y)
     with precision(120):
         log = arb(float(SampledNormalTransform(Real(mu), q, False).log_real(a - 1).mid()))
     for piece in whole.pieces[::2]:
-        left, right = exact(piece.left, piece.right)
-        with mp.workdps(30):
-            middle = (left + right) / 2
-            truth = mp.quad(lambda x, piece=piece: abs(integrand(*numbers, piece, x)), [left, middle, right])
-            truth *= mp.sqrt(1 + exact(piece.slope)[0] ** 2) * mp.exp(-mpf(float(log.mid())))
+        with precision(120):
+            truth = float(over((mu, q, a, y), piece) * (-log).exp())
         for size in (3, 8):
             with precision(120):
                 found = whole._sum(piece, size, log)

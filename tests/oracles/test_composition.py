@@ -9,7 +9,9 @@ from fractions import Fraction
 
 import definitions as d
 import pytest
+from flint import arb, ctx
 from mpmath import mp, mpf
+from quick_numbers import to_mpmath
 
 import tightrope as tr
 
@@ -132,19 +134,20 @@ def test_heterogeneous_guarantees_compose_optimally(guarantees, x):
 
 def laplace_convolved(epsilon, copies, x):
     """δ of k Laplace losses: one loss at a time, E[δ_{k−1}(x − L)] over atoms at ±ε0 and the density between."""
-    e = d.number(epsilon)
+    with ctx.workdps(30):
+        return to_mpmath(convolved(d.lifted(epsilon), copies, d.lifted(x)))
+
+
+def convolved(e, copies, x):
     if copies == 0:
-        return max(-mp.expm1(x), mpf(0))
+        return max(-x.expm1(), arb(0))
     if copies == 1:
-        return mpf(0) if x >= e else -mp.expm1(x) if x <= -e else 1 - mp.exp((x - e) / 2)
-    half = mpf(1) / 2
-    value = half * laplace_convolved(epsilon, copies - 1, x - e) + half * mp.exp(-e) * laplace_convolved(
-        epsilon, copies - 1, x + e
-    )
+        return arb(0) if x >= e else -x.expm1() if x <= -e else 1 - ((x - e) / 2).exp()
+    value = (convolved(e, copies - 1, x - e) + (-e).exp() * convolved(e, copies - 1, x + e)) / 2
     # kinks of the inner profile, as seen from here
-    kinks = sorted({-e, e, *(k for j in range(-copies, copies + 1) if -e < (k := x - j * e) < e)})
+    kinks = sorted([-e, e, *(k for j in range(-copies, copies + 1) if -e < (k := x - j * e) < e)])
     for a, b in itertools.pairwise(kinks):
-        value += d._integral(lambda v: mp.exp(-(e - v) / 2) / 4 * laplace_convolved(epsilon, copies - 1, x - v), a, b)
+        value += d._integral(lambda v: (-(e - v) / 2).exp() / 4 * convolved(e, copies - 1, x - v), a, b)
     return value
 
 
@@ -160,8 +163,7 @@ def test_laplace_by_convolution(epsilon, copies, x):
 
 @pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_three_laplaces_by_convolution():
-    with mp.workdps(15):
-        found = laplace_convolved("1", 3, mpf("0.8"))
+    found = laplace_convolved("1", 3, mpf("0.8"))
     assert d.encloses(tr.delta(tr.Laplace(1) * 3, "0.8"), found, 1e-11)
 
 

@@ -126,6 +126,7 @@ def zcdp_delta(rho, xi, x) -> mpf:
     return mp.exp(log(low))
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(
     ("rho", "xi", "x"), [("0.1", "0", "1"), ("0.01", "0", "0.5"), ("0.1", "0.02", "1"), ("0.2", "-0.05", "1.5")]
 )
@@ -176,6 +177,7 @@ def test_pure_to_others(epsilon):
     assert tr.zcdp(m).upper <= float(classic.rho.rational)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_every_pure_law_keeps_the_converted_bounds():
     for truth in random_laws(2, 25):
         e = max(truth.largest(), truth.reverse().largest())

@@ -107,6 +107,7 @@ def test_moments_out_of_the_rules_reach_are_bounded_by_convexity(power):
     assert floats == pytest.approx(float(found.upper()), rel=1e-3)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("power", ["-2", "-0.5", "1.25", "3"])
 def test_the_bound_by_convexity_is_its_formula(power):
     """ln(1 − q + q·E_Q[e^{aL}]), or a·ln(1 − q) for a ≤ 0 if that is less: to nine digits, by quadrature; and the
@@ -163,6 +164,7 @@ def test_a_rényi_curve_answers_after_all_others_gave_up():
     assert claim.upper < 6.4
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_mixtures_are_smoothed_before_a_grid_is_made():
     drawn, found = tr.Laplace(scale=1).with_replacement(10, 1000) * 1000, []
     assert spent(lambda: found.append(tr.epsilon(drawn, delta=1e-6))) < 4e5

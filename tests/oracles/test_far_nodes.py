@@ -5,6 +5,8 @@ from fractions import Fraction
 import mpmath as mp
 import numpy as np
 import pytest
+from flint import acb, arb, ctx
+from quick_numbers import flint, integral
 
 import tightrope as tr
 from tightrope.errors import NotCertified
@@ -28,37 +30,34 @@ ALL = Ball(-200)  # a floor that no node is below
 
 
 def glued(mu, q, t, y):
-    """M(t + iy) of the glued normal loss along a path that leaves the axis, in mpmath."""
-    mp.mp.dps = 30
-    mu, q = mp.mpf(mu.numerator) / mu.denominator, mp.mpf(q.numerator) / q.denominator
-    s, up = mp.mpc(float(t), float(y)), 1 / mu
+    """M(t + iy) of the glued normal loss along a path that leaves the axis."""
+    with ctx.workdps(35):
+        mu, q, s = flint(mu), flint(q), acb(flint(t), flint(y))
 
-    def path(power, way):
-        def f(z):
-            return mp.npdf(0) * mp.exp(-z * z / 2 + power * mp.log1p(q * mp.expm1(mu * z - mu * mu / 2)))
+        def path(power, way):
+            def f(z, analytic):
+                loss = (1 + q * (mu * z - mu * mu / 2).expm1()).log(analytic)
+                return (power * loss - z * z / 2).exp() / (2 * arb.pi()).sqrt()
 
-        corner = mu / 2 + way * 1j * up
-        return mp.quad(f, [mu / 2, mu / 2 + way * 0.01j * up, mu / 2 + way * 0.1j * up, corner]) + mp.quad(
-            f, [corner, corner + 1, corner + 3, corner + 9, corner + 20]
-        )
+            corner = acb(mu / 2, way / mu)
+            return integral(f, [mu / 2, corner, corner + 3, corner + 9, corner + 20])
 
-    return (1 - q) * (2 * mp.ncdf(mu / 2) - 1) + path(s + 1, 1) + path(-s, -1)
+        return (1 - q) * (mu / arb(8).sqrt()).erf() + path(s + 1, 1) + path(-s, -1)
 
 
 def laplace(e0, q, low, t, y):
-    """M(t + iy) of the symmetric loss of sampled Laplace noise, in mpmath."""
-    mp.mp.dps = 25
-    e0, q, low = (mp.mpf(v.numerator) / v.denominator for v in (e0, q, low))
-    s, first = mp.mpc(float(t), float(y)), mp.log1p(q * mp.expm1(low))
+    """M(t + iy) of the symmetric loss of sampled Laplace noise."""
+    with ctx.workdps(35):
+        e0, q, low, s = flint(e0), flint(q), flint(low), acb(flint(t), flint(y))
+        first = (q * low.expm1()).log1p()
 
-    def f(loss):
-        at = mp.log1p(q * mp.expm1(loss)) - first
-        return mp.exp((s + 1) * at) + mp.exp(-s * at)
+        def f(loss, analytic=False):
+            at = (1 + q * loss.expm1()).log(analytic) - first
+            return ((s + 1) * at).exp() + (-s * at).exp()
 
-    atom = (1 - q) * -mp.expm1(-e0 / 2) if low == 0 else 0
-    cuts = [low + (e0 - low) * i / 40 for i in range(41)]
-    smooth = mp.quad(lambda loss: mp.exp(-loss / 2) * f(loss), cuts) * mp.exp(-e0 / 2) / 4
-    return atom + mp.exp(first) * (mp.exp(-e0) / 2 * f(e0) + smooth)
+        atom = (1 - q) * -(-e0 / 2).expm1() if low == 0 else 0
+        smooth = integral(lambda loss, analytic: (-loss / 2).exp() * f(loss, analytic), [low, e0]) * (-e0 / 2).exp() / 4
+        return atom + first.exp() * ((-e0).exp() / 2 * f(acb(e0)) + smooth)
 
 
 @pytest.mark.parametrize(("mu", "q", "t"), [(F(1), F(1, 10), F(2)), (F(1, 5), F(1, 20), F(5)), (F(2), F(1, 2), F(1))])
@@ -95,18 +94,30 @@ def test_a_kink_far_out_is_within_its_error():
 
 def sizes(mu, q, power, y, height, terms):
     """What a series with so many terms leaves out on the way up to i·height, and the size of what comes after, the
-    integral of |h(u)e^{su}|, in mpmath."""
+    integral of |h(u)e^{su}|."""
     mp.mp.dps = 30
-    mu, q, s = mp.mpf(mu.numerator) / mu.denominator, mp.mpf(q.numerator) / q.denominator, mp.mpc(power, y)
+    exact_mu, exact_q, s = mp.mpf(mu.numerator) / mu.denominator, mp.mpf(q.numerator) / q.denominator, mp.mpc(power, y)
 
-    def h(u):
-        part = mp.expm1(u) + q
-        return mp.npdf(mu / 2 + mp.log(part / q) / mu) * mp.exp(u) / (mu * part)
+    def slow(u):
+        part = mp.expm1(u) + exact_q
+        return mp.npdf(exact_mu / 2 + mp.log(part / exact_q) / exact_mu) * mp.exp(u) / (exact_mu * part)
 
-    up = mp.quad(lambda v: 1j * h(1j * v) * mp.exp(1j * v * s), mp.linspace(0, height, 5))
-    series = sum(c * mp.factorial(m) / (-s) ** (m + 1) for m, c in enumerate(mp.taylor(h, 0, terms - 1)))
-    after = mp.quad(lambda x: abs(h(x + 1j * height)) * mp.exp(x * power), [0, 0.05, 0.2, 0.5, 1, 2, 5, 12])
-    return abs(up - series) + after * mp.exp(-y * height)
+    series = sum(c * mp.factorial(m) / (-s) ** (m + 1) for m, c in enumerate(mp.taylor(slow, 0, terms - 1)))
+    with ctx.workdps(35):
+        mu, q, height, s = flint(mu), flint(q), flint(height), acb(power, y)
+
+        def h(u, analytic):
+            part = u.expm1() + q
+            at = mu / 2 + (part / q).log(analytic) / mu
+            return (u - at * at / 2).exp() / ((2 * arb.pi()).sqrt() * mu * part)
+
+        def size(x, analytic):  # h takes conjugate values at conjugate places
+            both = h(x + acb(0, height), analytic) * h(x - acb(0, height), analytic)
+            return both.sqrt(analytic) * (x * power).exp()
+
+        up = integral(lambda u, analytic: h(u, analytic) * (u * s).exp(), [0, acb(0, height)])
+        after = integral(size, [0, 1, 5, 12], 8) * (-y * height).exp()
+    return abs(complex(up) - complex(series)) + float(after.real)
 
 
 @pytest.mark.parametrize(("height", "terms"), [(0.01, 4), (0.02, 4), (0.03, 8)])
@@ -118,7 +129,7 @@ def test_the_error_of_a_kink_has_a_part_for_each_piece_of_the_path(height, terms
         size = transform.log_real(t)
         far = FarGlued(real(mu), q, t, size, transform.atom() * (-size).exp())
         bound = float(far._error(Ball(y), _Choice(0.05, height, terms, 0.0)))
-    left_out = sum(sizes(mu, q, power, y, height, terms) for power in (3, -2)) / glued(mu, q, t, 0).real
+    left_out = sum(sizes(mu, q, power, y, height, terms) for power in (3, -2)) / float(glued(mu, q, t, 0).real)
     assert bound / 4 < left_out <= bound
 
 

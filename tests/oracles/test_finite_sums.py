@@ -119,6 +119,7 @@ def binomial_call(k: int, e: mpmath.mpf, x: mpmath.mpf) -> mpmath.mpf:
     return total
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(
     ("k", "e", "x"),
     [
@@ -247,6 +248,7 @@ def roots_call(copies: int, x: float) -> mpmath.mpf:
     return total
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("x", [-2.0, 0.0, 0.75, 1.5, 2.5])
 def test_values_without_a_lattice_and_the_grid_around_them(x: float, monkeypatch: pytest.MonkeyPatch) -> None:
     with mpmath.workdps(40):

@@ -71,6 +71,7 @@ def planned(parts, borders, degree, x, level, length, split=False):
     return GradedPlan(tuple(borders), degree, tuple(plans))
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(
     "name",
     ["normal", "two normals", "atoms and a normal", "glued normal", "exchanged normal", "ten exchanged", "drawn"],

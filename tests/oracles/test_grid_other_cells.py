@@ -3,11 +3,14 @@
 import random
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 
 import mpmath as mp
 import numpy as np
 import pytest
 from cell_truths import DIGITS, clipped, complaints, exact, whole
+from flint import arb, ctx
+from quick_numbers import exp, integral, of_mpmath, to_mpmath
 
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import precision
@@ -37,6 +40,11 @@ def below(z):
     return mp.exp(z) / 2 if z < 0 else 1 - mp.exp(-z) / 2
 
 
+def away(z, centre, side):
+    """|z − centre|, on the side of it where ``side`` is."""
+    return z - centre if side >= centre else centre - z
+
+
 class Sampled:
     """Noise z: without the record around 0, with it around e. The loss rises with z between 0 and e."""
 
@@ -56,32 +64,48 @@ class Sampled:
         mixed = (1 - self.q) * plain + self.q * moved
         return (plain, mixed) if self.adding else (mixed, plain)
 
-    def density(self, z):
-        plain, moved = mp.exp(-abs(z)) / 2, mp.exp(-abs(z - self.e)) / 2
-        mixed = (1 - self.q) * plain + self.q * moved
+    def density(self, z, side, e, q):
+        """P's and Q's density at z, which may be complex, on the piece of the line around ``side``."""
+        plain, moved = exp(-away(z, 0 * e, side)) / 2, exp(-away(z, e, side)) / 2
+        mixed = (1 - q) * plain + q * moved
         return (plain, mixed) if self.adding else (mixed, plain)
 
     def profile(self, x):
         """∫(p − e^x q)₊ over the output."""
-        marks = [-60, 0, self.place(-x if self.adding else x), self.e, 60 + self.e]
-        return mp.quad(lambda z: max(self.density(z)[0] - mp.exp(x) * self.density(z)[1], 0), sorted(set(marks)))
+        return self.positive_part(x, {mp.mpf(0), self.place(-x if self.adding else x), self.e})
+
+    def positive_part(self, x, marks):
+        with ctx.workdps(25):
+            e, q, grown, total = of_mpmath(self.e), of_mpmath(self.q), of_mpmath(x).exp(), arb(0)
+            for a, b in pairwise(map(of_mpmath, sorted({mp.mpf(-60), *marks, self.e + 60}))):
+
+                def gap(z, _=False, side=(a + b) / 2):
+                    p, q_density = self.density(z, side, e, q)
+                    return p - grown * q_density
+
+                total += integral(gap, [a, b], 20).real if gap((a + b) / 2) > 0 else 0
+            return to_mpmath(total)
 
 
 class Exchanged(Sampled):
     """The record moves the noise to e, or to −e."""
 
-    def density(self, z):
-        plain = (1 - self.q) * mp.exp(-abs(z)) / 2
-        return tuple(plain + self.q * mp.exp(-abs(z - s * self.e)) / 2 for s in (1, -1))
+    def density(self, z, side, e, q):
+        plain = (1 - q) * exp(-away(z, 0 * e, side)) / 2
+        return tuple(plain + q * exp(-away(z, s * e, side)) / 2 for s in (1, -1))
+
+    def loss(self, z):
+        p, q = self.density(z, z, self.e, self.q)
+        return mp.log(p / q)
 
     def place(self, x):
-        """The z > 0 whose loss is x > 0: p = e^x q there, by bisection."""
-        top = mp.log(self.density(self.e)[0] / self.density(self.e)[1])
+        """The z > 0 whose loss is x > 0: p = e^x q there."""
+        top = self.loss(self.e)
         if x <= 0 or x >= top:
             return mp.mpf(0) if x <= 0 else self.e
         inner = (mp.exp(x) * (1 - self.q + self.q * mp.exp(-self.e)) - 1 + self.q) / self.q
         z = (mp.log(inner) + self.e) / 2
-        assert mp.almosteq(mp.log(self.density(z)[0] / self.density(z)[1]), x, 1e-25, 1e-25)
+        assert mp.almosteq(self.loss(z), x, 1e-25, 1e-25)
         return z
 
     def masses(self, a, b):
@@ -96,8 +120,7 @@ class Exchanged(Sampled):
 
     def profile(self, x):
         z = self.place(abs(x)) * (1 if x > 0 else -1)
-        marks = sorted({mp.mpf(-60), -self.e, mp.mpf(0), z, self.e, self.e + 60})
-        return mp.quad(lambda z: max(self.density(z)[0] - mp.exp(x) * self.density(z)[1], 0), marks)
+        return self.positive_part(x, {-self.e, mp.mpf(0), z, self.e})
 
 
 class Glued(Sampled):

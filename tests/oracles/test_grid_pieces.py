@@ -33,6 +33,7 @@ EDGES = [
 ]
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: type(law).__name__)
 @pytest.mark.parametrize("edges", EDGES, ids=len)
 @pytest.mark.parametrize(("low", "high"), [(-0.25, 0.125), (-math.inf, 0.01), (-3.0, math.inf), (0.05, 0.06)])

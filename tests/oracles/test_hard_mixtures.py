@@ -23,6 +23,7 @@ def largest(low, high, number=200_001):
     return float(np.abs(np.exp(1j * np.multiply.outer(y, np.array(LOSSES, float))) @ np.array(SHARES, float)).max())
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("shift", range(12))
 @pytest.mark.parametrize("room", [1e-1, 1e-3, 1e-6])
 def test_it_is_above_the_largest_value_of_the_stretch_and_within_what_was_asked(shift, room):
@@ -34,6 +35,7 @@ def test_it_is_above_the_largest_value_of_the_stretch_and_within_what_was_asked(
     assert stretch_bound(*BALLS, low, high, most - 1e-6) == 1
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("steps", [3, 4, 7])
 def test_coarse_grids_are_paid_for(steps, monkeypatch):
     """Whatever the number of places is: the largest value between them is below the bound."""
@@ -86,6 +88,7 @@ def test_many_sampled_laplace_losses_beside_atoms_are_exact():
     assert tr.check(claim.to_json())
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_little_noise_has_islands_that_are_worth_it():
     """It nearly lies on a lattice, and comes back a dozen times; gap 5e-8 before."""
     with effort.allowed(1e9):
@@ -131,6 +134,7 @@ def test_the_other_direction_begins_with_the_plans_of_the_first():
     assert tr.check(claim.to_json())
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_a_proof_somewhat_aside_serves_where_no_other_can_be_paid():
     """The first place is rough: a proof made there tells ε to 1e-7, and a second one was refused (gap 5e-2). The truth
     is the mixture over both responses of the profile of the sampled steps."""

@@ -77,6 +77,7 @@ def bounded(value):
         return Bound(lower_float(value), upper_float(value))
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @each_leaf
 @pytest.mark.parametrize("epsilon", ["0", "0.05", "0.6", "1.9"])
 def test_profile(leaf, truth, epsilon):
@@ -86,6 +87,7 @@ def test_profile(leaf, truth, epsilon):
     assert d.tight(claim)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @each_leaf
 def test_profile_below_zero_in_each_direction(leaf, truth):
     for parts, one in zip(fact(leaf, Loss).curve.directions, directions(leaf, truth), strict=False):
@@ -96,6 +98,7 @@ def test_profile_below_zero_in_each_direction(leaf, truth):
             assert d.tight(found)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @each_leaf
 @pytest.mark.parametrize("order", ["1.05", "2.5", "9"])
 def test_renyi(leaf, truth, order):
@@ -121,6 +124,7 @@ def test_tradeoff(leaf, truth, fpr):
     assert d.tight(claim, 1e-8)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @each_leaf
 def test_tail_of_the_loss(leaf, truth):
     """P[L > x]; at x not itself an atom."""
@@ -133,6 +137,7 @@ def test_tail_of_the_loss(leaf, truth):
             assert d.tight(found)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @each_leaf
 def test_mean_of_the_loss(leaf, truth):
     for parts, one in zip(fact(leaf, Loss).curve.directions, directions(leaf, truth), strict=False):
@@ -183,6 +188,7 @@ TIGHT_RHO = [  # leaves whose least ρ is known to be the mean loss
 ] + [tr.RandomizedResponse(1), tr.RandomizedResponse(1, k=4), tr.RandomizedResponse("0.5", k=3)]
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("leaf", TIGHT_RHO, ids=str)
 def test_zcdp_equals_the_mean_loss_where_that_is_a_theorem(leaf):
     claim = tr.zcdp(leaf)

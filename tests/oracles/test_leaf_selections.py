@@ -31,6 +31,7 @@ def bounded_range(eta, t):
     return d.Atoms([p, 1 - p], [p * mp.exp(-t), (1 - p) * mp.exp(d.number(eta) - t)])
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("eta", ["0.5", "1", "3"])
 @pytest.mark.parametrize("x", ["-0.2", "0.1", "0.45"])
 def test_exponential_profile_is_the_worst_of_all_two_valued_losses(eta, x):
@@ -55,6 +56,7 @@ def test_exponential_renyi_is_the_worst_of_all_two_valued_losses(eta, order):
     assert tr.zcdp(tr.Exponential(eta)).upper * d.number(order) >= seen
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_exponential_zcdp_is_the_largest_mean():
     n = 2000
     seen = max(bounded_range(1, mpf(k) / n).mean() for k in range(1, n))

@@ -60,6 +60,7 @@ def test_the_reference_is_right_for_few_steps_of_atoms():
     assert abs(value - float(mp.log(exact))) < error < 0.1
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_a_wrong_enclosure_is_seen():
     laws, delta = [Law("laplace", 2.0, 100, "replace", 0.1)], 1e-8
     found = verdict(laws, delta, 2**15)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 
-import mpmath as mp
 import numpy as np
 import pytest
+from flint import arb, ctx
+from quick_numbers import flint, integral
 
 import tightrope as tr
 from tightrope.errors import NotCertified
@@ -27,17 +29,21 @@ LAWS = [
 ]
 
 
-def number(x):
-    return mp.mpf(x.numerator) / x.denominator
-
-
-def mean(law, power):
-    """E_Q[w^power] by the trapezoidal rule on the densities as they stand, in long floats."""
+@cache
+def masses(law):
+    """Q's masses of points close to each other, and ln w there: the densities as they stand, in long floats."""
     m1, s1, m2, s2, q = (np.longdouble(float(x)) for x in (law.m1, law.s1, law.m2, law.s2, law.rate))
     x = np.linspace(min(m1, m2) - 30 * max(s1, s2), max(m1, m2) + 30 * max(s1, s2), 40_001, dtype=np.longdouble)
     log = (x - m2) ** 2 / (2 * s2**2) - (x - m1) ** 2 / (2 * s1**2) + np.log(s2 / s1)
     density = np.exp(-((x - m2) ** 2) / (2 * s2**2)) / (s2 * np.sqrt(2 * np.longdouble(np.pi)))
-    return (density * np.exp(power * np.log1p(q * np.expm1(log)))).sum() * (x[1] - x[0])
+    return density * (x[1] - x[0]), np.log1p(q * np.expm1(log))
+
+
+@cache
+def mean(law, power):
+    """E_Q[w^power] by the trapezoidal rule."""
+    mass, log = masses(law)
+    return (mass * np.exp(power * log)).sum()
 
 
 @pytest.mark.parametrize("law", LAWS)
@@ -65,6 +71,7 @@ def test_the_transform_is_the_mean_of_a_power(law, adding):
     assert abs(total - complex(phi[count].mid())) < 1e-12 + float(rule.error)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("adding", [False, True])
 def test_nothing_beyond_a_place_exceeds_the_decay_there(law, adding):
@@ -106,6 +113,7 @@ def test_any_path_bounds_and_one_with_too_little_said_of_its_ends_would_not():
     assert path_decay(law, power, y, replace(chosen, rounding=Fraction(0)), window, log) == 1
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("law", LAWS[:4])
 def test_paths_are_no_higher_and_no_steeper_than_said(law):
     transform = SampledUnequalTransform(law, False)
@@ -125,17 +133,20 @@ def test_paths_are_no_higher_and_no_steeper_than_said(law):
         assert turned.max() <= float(path.angle) * (1 + 1e-12)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("power", [Fraction(-2), Fraction(1, 2), Fraction(5, 4)])
 def test_what_lies_beyond_the_ends_is_bounded(law, power):
-    m1, s1, m2, s2, q, a = map(number, (law.m1, law.s1, law.m2, law.s2, law.rate, power))
     left, right = -2, 3
+    with ctx.workdps(30):
+        m1, s1, m2, s2, q, a = map(flint, (law.m1, law.s1, law.m2, law.s2, law.rate, power))
 
-    def weight(z):
-        ratio = mp.npdf(m2 + s2 * z, m1, s1) / mp.npdf(m2 + s2 * z, m2, s2)
-        return mp.npdf(z) * (1 - q + q * ratio) ** a
+        def weight(z, analytic):
+            log = z * z / 2 - ((m2 + s2 * z - m1) / s1) ** 2 / 2
+            w = 1 - q + q * s2 / s1 * log.exp()
+            return (a * w.log(analytic) - z * z / 2).exp() / (2 * arb.pi()).sqrt()
 
-    truth = mp.quad(weight, [-40, -20, -8, left]) + mp.quad(weight, [right, 9, 20, 40])
+        truth = float((integral(weight, [-40, -8, left], 20) + integral(weight, [right, 9, 40], 20)).real)
     bound = float(law.tails(power, Ball(left), Ball(right)).upper())
     assert truth <= bound
     assert bound < 10 * truth + 1e-3
@@ -162,6 +173,7 @@ def convolved(mechanism, copies, epsilon, size=2**16):
     return float((total * np.maximum(-np.expm1(epsilon - losses), 0)).sum())
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(
     ("first", "second", "rate", "copies"),
     [((0, 1), (1, 1.2), 0.01, 1000), ((1, 1.2), (0, 1), 0.1, 100), ((0, 1), (0, 2), 0.05, 300)],

@@ -50,6 +50,7 @@ def test_binomial_ends():
         assert abs(mpf(float(binomial_excess(1000, F(1, 100), 30).mid())) / mpf("6.4199286031376638781e-8") - 1) < 1e-15
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_vector():
     """n = 1000, q = 0.01, b = 30: a hundred steps add 2.3871103865051237017e-5 at ε = 1."""
     plain, cut = (tr.Gaussian(1).poisson("0.01", **more) * 100 for more in ({}, {"max_batch": 30, "population": 1000}))
@@ -112,6 +113,7 @@ def stays(others, rate, most, rule):
     return found
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("rate", "most"), [(F(1, 10), 1), (F(1, 3), 2), (F(1, 2), 3)])
 def test_never_above_what_small_data_sets_cost(rate, most):
     """Every data set of at most five records and three ways to cut, where only record 0 counts: the lower end is the

@@ -9,6 +9,7 @@ from fractions import Fraction
 import definitions as d
 import pytest
 from mpmath import mp, mpf
+from quick_numbers import to_mpmath
 
 import tightrope as tr
 from tightrope.accounting.facts import fact
@@ -38,12 +39,13 @@ def only(mechanism):
 
 
 def laplaces(e, q):
-    e, r = d.number(e), d.number(q)
+    e, r = d.lifted(e), d.lifted(q)
 
     def density(at):
-        return lambda z: (1 - r) * mp.exp(-abs(z)) / 2 + r * mp.exp(-abs(z - at)) / 2
+        return lambda z: (1 - r) * (-abs(z)).exp() / 2 + r * (-abs(z - at)).exp() / 2
 
-    return d.Densities(density(e), density(-e), [-50, -e, 0, e, 50])
+    ends = [-50, -to_mpmath(e), 0, to_mpmath(e), 50]
+    return d.Densities(density(e), density(-e), ends, quick=True)
 
 
 @pytest.mark.parametrize(("epsilon", "rate"), [("1", "0.3"), ("3", "0.02"), ("0.25", "0.9")])

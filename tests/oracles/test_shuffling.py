@@ -125,6 +125,7 @@ def clones_by_sum(n, e0, eps, p, weight=1):
     return total * weight
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("n", "k", "e0", "eps"), [(7, 2, "1", "0.4"), (30, 5, "1.5", "0.2"), (12, 3, "0.01", "0.002")])
 def test_the_closed_sum_is_the_pair(n, k, e0, eps):
     """E[(S_M/M − r)₊] against the pair of counts, written out."""
@@ -335,6 +336,7 @@ def count_laws(n, hit, other):
     return [hit * (rest[j - 1] if j else 0) + (1 - hit) * (rest[j] if j < n else 0) for j in range(n + 1)], plain
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(("n", "rounds", "eps"), [(5, 2, "0.3"), (3, 3, "0.7")])
 def test_several_rounds_cost_at_least_their_counts(n, rounds, eps):
     """All tuples of counts, the others' data the same in every round."""

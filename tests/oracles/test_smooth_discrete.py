@@ -77,6 +77,7 @@ def test_near_the_axis_it_is_the_normal_transform(variance, shift, rate, adding,
     assert transform.reverse_mass() == 1
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_aliases_are_bounded_and_not_forgotten():
     """At σ = 4 and y near 2πσ/μ the discrete transform is no longer the normal one, and the bound says so."""
     transform = SmoothDiscreteNormalTransform(F(16), 4, F(9, 10), False)

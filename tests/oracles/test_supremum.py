@@ -186,6 +186,7 @@ def test_a_supremum_over_orders_that_are_dear_asks_for_few_of_them(monkeypatch):
     assert len(asked) < 80  # and not 900
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_more_cells_never_widen_what_is_known():
     """Upper ends of values are not convex, as here between whole orders: what holds for a cell holds for its halves."""
     allocated = tr.Gaussian(sigma=2).allocated(40)

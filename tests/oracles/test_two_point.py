@@ -116,6 +116,7 @@ def test_every_trial_is_above_every_feasible_point() -> None:
                 assert not one_order_upper(order, ball(F(tau)), ball(x), x0).upper() < value
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 def test_certificate_has_teeth() -> None:
     """A proof of one per cent less would contradict a feasible pair; the best trial beats the classic one."""
     for order, tau, x, _ in VALUES:
@@ -216,6 +217,7 @@ def test_curve_value() -> None:
     assert 0.0086823078599 < upper < 0.00868230785992 * (1 + 1e-8)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize(
     ("rho", "x"),
     [

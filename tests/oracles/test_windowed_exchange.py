@@ -73,6 +73,7 @@ def kinds(case):
     return [MIDDLE, HIGH] if case[2].low is None else [LOW, MIDDLE, HIGH]
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("case", ALL)
 @pytest.mark.parametrize(
     "power", [Fraction(7, 2), Fraction(1), Fraction(1, 2), Fraction(0), Fraction(-3), Fraction(-20)]
@@ -125,6 +126,7 @@ def test_what_is_lost_is_bounded_on_both_sides(case):
             assert float(bound) < 30 * truth + 1e-15 or kind == HIGH
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("case", ALL)
 @pytest.mark.parametrize("power", [Fraction(0), Fraction(-3, 2), Fraction(-8)])
 def test_all_but_deep_steps(case, power):
@@ -147,6 +149,7 @@ def test_lines_are_integrals_at_complex_powers(case):
             assert near(line[n].imag, truth.imag, size)
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("case", ALL)
 @pytest.mark.parametrize("theta", [Fraction(1, 20), Fraction(1, 2), Fraction(6, 5)])
 def test_the_decay_bounds_every_later_node(case, theta):

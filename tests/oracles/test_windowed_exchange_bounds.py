@@ -35,6 +35,7 @@ def values(case, kind, power, y, z):
     return np.abs(np.exp(-z * z / 2) * window * np.exp((power + 1j * y) * up + (1 - power - 1j * y) * down))
 
 
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
 @pytest.mark.parametrize("case", [USUAL, UNSPLIT, OFTEN, WIDE, BARE])
 @pytest.mark.parametrize(("power", "y"), [(3.5, 0), (3.5, 15), (-2.5, 0), (-2.5, 15), (0.5, 15), (40.0, 3)])
 def test_rectangles(case, power, y):

@@ -5,10 +5,13 @@ In many digits (``Pair``) for cells and for sums of two losses, and in floats (`
 """
 
 from dataclasses import dataclass
-from functools import cached_property
+from fractions import Fraction
+from functools import cached_property, lru_cache
 
 import mpmath as mp
 import numpy as np
+from flint import arb
+from quick_numbers import exp, expm1, log, log1p, sqrt, to_mpmath, to_the_ends
 from scipy.special import ndtr
 
 
@@ -16,27 +19,42 @@ def exact(x):
     return mp.mpf(x.numerator) / x.denominator
 
 
-def tail(z):
+@lru_cache(2**10)  # neighbouring cells share their edges
+def _tail(z, _digits):
     return mp.erfc(z / mp.sqrt(2)) / 2
+
+
+def tail(z):
+    if not isinstance(z, arb):
+        return _tail(z, mp.mp.dps)
+    return (z / arb(2).sqrt()).erfc() / 2 if z.is_finite() else arb(z < 0)
+
+
+def density(x, m, s):
+    z = (x - m) / s
+    return exp(-z * z / 2) / (s * (sqrt(2 * arb.pi()) if isinstance(z, arb) else mp.sqrt(2 * mp.pi)))
 
 
 def normal(a, b):
     """N(0, 1) between a and b."""
     if a >= b:
-        return mp.mpf(0)
+        return 0
     return tail(a) - tail(b) if a > 0 else tail(-b) - tail(-a) if b < 0 else 1 - tail(-a) - tail(b)
 
 
 class Pair:
-    """P = N(m1, s1²) against Q = N(m2, s2²); sampled: (1−q)Q + qP against Q, or (``adding``) the reverse."""
+    """P = N(m1, s1²) against Q = N(m2, s2²); sampled: (1−q)Q + qP against Q, or (``adding``) the reverse.
 
-    def __init__(self, m1, s1, m2, s2, rate=None, adding=False):
-        self.m1, self.s1, self.m2, self.s2 = map(exact, (m1, s1, m2, s2))
-        self.rate = None if rate is None else exact(rate)
-        self.adding = adding
+    In mpmath's arithmetic, or with ``number=flint`` in that of flint.
+    """
+
+    def __init__(self, m1, s1, m2, s2, rate=None, adding=False, number=exact):
+        self.m1, self.s1, self.m2, self.s2 = map(number, (m1, s1, m2, s2))
+        self.rate = None if rate is None else number(rate)
+        self.adding, self.zero, self.infinity = adding, number(Fraction(0)), mp.inf if number is exact else arb("inf")
 
     def densities(self, x):
-        p, q = (mp.npdf(x, m, s) for m, s in ((self.m1, self.s1), (self.m2, self.s2)))
+        p, q = (density(x, m, s) for m, s in ((self.m1, self.s1), (self.m2, self.s2)))
         p = p if self.rate is None else (1 - self.rate) * q + self.rate * p
         return (q, p) if self.adding else (p, q)
 
@@ -48,27 +66,27 @@ class Pair:
 
     def base(self, x):
         """ln P/Q at x, without the sample."""
-        return mp.log(self.s2 / self.s1) + ((x - self.m2) / self.s2) ** 2 / 2 - ((x - self.m1) / self.s1) ** 2 / 2
+        return log(self.s2 / self.s1) + ((x - self.m2) / self.s2) ** 2 / 2 - ((x - self.m1) / self.s1) ** 2 / 2
 
     def loss(self, x):
-        found = self.base(x) if self.rate is None else mp.log1p(self.rate * mp.expm1(self.base(x)))
+        found = self.base(x) if self.rate is None else log1p(self.rate * expm1(self.base(x)))
         return -found if self.adding else found
 
     def _distance(self, base):
         """From the turn, of the two places with this ln P/Q, or of the nearest there are."""
         bend = (1 / self.s2**2 - 1 / self.s1**2) / 2
-        if mp.isinf(base):
-            return mp.inf if (base > 0) == (bend > 0) else mp.mpf(0)
+        if abs(base) == self.infinity:
+            return self.infinity if (base > 0) == (bend > 0) else self.zero
         square = (base - self.base(self.turn)) / bend
-        return mp.sqrt(square) if square > 0 else mp.mpf(0)
+        return sqrt(square) if square > 0 else self.zero
 
     def distance(self, loss):
         """The same where the loss is this."""
         loss = -loss if self.adding else loss
-        if self.rate is None or mp.isinf(loss):
+        if self.rate is None or abs(loss) == self.infinity:
             return self._distance(loss)
-        ratio = 1 + mp.expm1(loss) / self.rate
-        return self._distance(mp.log(ratio) if ratio > 0 else -mp.inf)
+        ratio = 1 + expm1(loss) / self.rate
+        return self._distance(log(ratio) if ratio > 0 else -self.infinity)
 
     def masses(self, low, high):
         """P's and Q's masses of the losses between."""
@@ -76,31 +94,32 @@ class Pair:
         found = []
         for m, s in ((self.m1, self.s1), (self.m2, self.s2)):
             sides = [(self.turn + near, self.turn + far), (self.turn - far, self.turn - near)]
-            found.append(mp.fsum(normal((a - m) / s, (b - m) / s) for a, b in sides) if low < high else mp.mpf(0))
+            found.append(sum(normal((a - m) / s, (b - m) / s) for a, b in sides) if low < high else self.zero)
         p, q = found
         p = p if self.rate is None else (1 - self.rate) * q + self.rate * p
         return (q, p) if self.adding else (p, q)
 
     def profile(self, x):
         """∫(p − e^x q)₊: P and Q of the losses above x."""
-        p, q = self.masses(x, mp.inf)
-        return p - mp.exp(x) * q
+        p, q = self.masses(x, self.infinity)
+        return p - exp(x) * q
 
     def beside(self, other, x):
-        """The same of the sum with another loss, by quadrature over this one's output."""
-        marks = {self.turn}
+        """The same of the sum with another loss, by quadrature over this one's output; in flint's arithmetic."""
+        marks = [self.turn]
         for m, s in ((self.m1, self.s1), (self.m2, self.s2)):
-            marks |= {m + k * s for k in (-45, -20, -10, -6, -3, -1, 0, 1, 3, 6, 10, 20, 45)}
+            marks += [m + k * s for k in (-45, -20, -10, -6, -3, -1, 0, 1, 3, 6, 10, 20, 45)]
         for end in (other.loss(other.turn), *other.ends()):  # where the rest is an end of the other's losses
             far = self.distance(x - end)
-            marks |= {self.turn + far, self.turn - far} if mp.isfinite(far) else set()
-        return mp.quad(lambda z: self.densities(z)[0] * other.profile(x - self.loss(z)), sorted(marks))
+            marks += [self.turn + far, self.turn - far] if far < self.infinity else []
+        marks = sorted((arb(one.mid()) for one in marks), key=to_mpmath)
+        return to_mpmath(to_the_ends(lambda z: self.densities(z)[0] * other.profile(x - self.loss(z)), marks))
 
     def ends(self):
         """The loss far away, if it is finite."""
         if self.rate is None or self.s1 > self.s2:
             return []
-        far = mp.log1p(-self.rate)
+        far = log1p(-self.rate)
         return [-far if self.adding else far]
 
 

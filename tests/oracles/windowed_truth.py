@@ -4,6 +4,8 @@ import math
 
 import mpmath as mp
 import numpy as np
+from flint import acb, arb, ctx
+from quick_numbers import density, integral, of_mpmath, to_mpmath
 from scipy.special import ndtr
 
 
@@ -26,40 +28,61 @@ def removing(mu, q, x):
     return float((density * np.exp(loss) * one_step(mu, q, x - loss)).sum())
 
 
+def above(z):
+    """The chance that a normal number is larger."""
+    return (z / arb(2).sqrt()).erfc() / 2
+
+
+class Step:
+    """A sampled step in flint's arithmetic."""
+
+    def __init__(self, mu, q, x):
+        self.mu, self.q, self.grown = of_mpmath(mu), of_mpmath(q), of_mpmath(x).exp()
+
+    def w(self, z):
+        return 1 - self.q + self.q * (self.mu * z - self.mu * self.mu / 2).exp()
+
+    def place(self, ratio, analytic=False):
+        """Where w is that."""
+        rise = (ratio - 1 + self.q) / self.q
+        return (rise.log(analytic) if isinstance(rise, acb) else rise.log()) / self.mu + self.mu / 2
+
+
 def removing_two(mu, q, x):
-    """Two steps, to the working precision of mpmath: the larger z beyond its partner (a formula with two pieces)."""
+    """Two steps, to thirty digits and more: the larger z beyond its partner (a formula with two pieces)."""
+    with ctx.workdps(50):
+        step = Step(mu, q, x)
+        middle = step.place(step.grown.sqrt())
 
-    def place(ratio):
-        return mp.log((ratio - 1 + q) / q) / mu + mu / 2 if ratio > 1 - q else -mp.inf
+        def inner(z, b):
+            both = (1 - step.q) * above(b) + step.q * above(b - step.mu)
+            return density(z) * (step.w(z) * both - step.grown * above(b))
 
-    def w(z):
-        return 1 - q + q * mp.exp(mu * z - mu * mu / 2)
+        def partner(z, analytic):
+            return inner(z, step.place(step.grown / step.w(z), analytic))
 
-    def inner(z):
-        b = max(place(mp.exp(x) / w(z)), z)
-        return mp.npdf(z) * (w(z) * ((1 - q) * mp.ncdf(-b) + q * mp.ncdf(mu - b)) - mp.exp(x) * mp.ncdf(-b))
-
-    middle = place(mp.exp(x / 2))
-    edge = place(mp.exp(x) / (1 - q))
-    marks = sorted({mp.mpf(-14), *(mp.mpf(n) for n in range(-10, 16)), middle, min(edge, mp.mpf(16))} | {mp.mpf(18)})
-    return 2 * mp.quad(inner, marks)
+        found = integral(partner, [-14, *marks(-10, middle), middle], 45)
+        found += integral(lambda z, _: inner(z, z), [middle, *marks(middle, 16), 18], 45)
+        return 2 * to_mpmath(found.real)
 
 
 def adding_two(mu, q, x):
-    """E_Q[(1 − e^x w₁w₂)₊]."""
-
-    def w(z):
-        return 1 - q + q * mp.exp(mu * z - mu * mu / 2)
-
-    def inner(z):
-        rise = (mp.exp(-x) / w(z) - 1 + q) / q
-        if rise <= 0:
+    """E_Q[(1 − e^x w₁w₂)₊], up to where less than 10⁻³⁸ is left for the partner."""
+    with ctx.workdps(50):
+        step = Step(mu, q, x)
+        if 1 / step.grown <= 1 - step.q:
             return mp.mpf(0)
-        b = mp.log(rise) / mu + mu / 2
-        return mp.npdf(z) * (mp.ncdf(b) - mp.exp(x) * w(z) * ((1 - q) * mp.ncdf(b) + q * mp.ncdf(b - mu)))
+        rise = (step.mu * (-13 - step.mu / 2)).exp()
+        last = step.place(1 / (step.grown * (1 - step.q + step.q * rise)))
 
-    rise = (mp.exp(-x) / (1 - q) - 1 + q) / q
-    if rise <= 0:
-        return mp.mpf(0)
-    last = mp.log(rise) / mu + mu / 2
-    return mp.quad(inner, [mp.mpf(-15), *mp.linspace(-10, last, 30)])
+        def inner(z, analytic):
+            b = step.place(1 / (step.grown * step.w(z)), analytic)
+            both = (1 - step.q) * above(-b) + step.q * above(step.mu - b)
+            return density(z) * (above(-b) - step.grown * step.w(z) * both)
+
+        return to_mpmath(integral(inner, [-15, *marks(-10, last), last], 45).real)
+
+
+def marks(low, high):
+    """Whole numbers between."""
+    return [n for n in range(-14, 18) if low <= n < high]
