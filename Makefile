@@ -28,6 +28,8 @@ lint: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+test quick: export OPENBLAS_NUM_THREADS := 1  # there are as many workers as cores
+
 test: $(VENV)/.dev lint
 	$(BIN)/python tests/postgres.py
 	$(BIN)/coverage erase
