@@ -120,3 +120,14 @@ def test_mixtures_of_discrete_noise_are_narrow(mechanism):
     assert claim.upper - claim.lower < 1e-6 * claim.upper
     assert tr.check(claim.to_json())
     assert tr.delta(mechanism, claim.upper).lower < 1e-6 < tr.delta(mechanism, claim.lower).upper * (1 + 1e-6)
+
+
+@pytest.mark.parametrize(("sigma", "copies"), [(10**6, 2), (10**6, 5), ("0.1", 2)])
+def test_far_beyond_all_losses_chernoff_bounds_the_sum(sigma, copies):
+    """It took minutes: a search began at 1, where ln of the call is −10¹¹, and kept as many bits."""
+    m = tr.DiscreteGaussian(sigma) * copies
+    assert tr.delta(m, epsilon=10**4).upper == 5e-324
+    claim = tr.epsilon(m, delta=1e-9)
+    assert claim.upper / claim.lower < 1 + 1e-9
+    if sigma == 10**6:  # as good as the Gaussian
+        assert claim.upper == pytest.approx(tr.epsilon(tr.Gaussian(sigma) * copies, delta=1e-9).upper, rel=1e-9)

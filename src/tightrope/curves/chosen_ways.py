@@ -8,11 +8,10 @@ from dataclasses import replace
 from functools import cache, partial
 
 from tightrope.curves.engines.contour_profile import contour_profile
-from tightrope.curves.engines.rarity import few, loud, rare, scattered, seen
+from tightrope.curves.engines.rarity import few, loud, rare, sampled_normal, scattered, seen
 from tightrope.curves.engines.transformed import transforms
 from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss, merged
-from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.pair import Pair
 from tightrope.curves.profile import Profile
 from tightrope.curves.revealed import Revealed
@@ -61,7 +60,7 @@ def chosen_ways(c: Loss, summed: Callable[[], Profile]) -> Profile:
     if few(c):
         return Ways((windowed, contour, grid, deep, blurred, long))
     first: tuple[Way, ...] = (windowed, contour) if rare(c) else (contour, smoothed, windowed)
-    sampled = [(pair, k) for pair, k in c.remove if _sampled_normal(pair)]
+    sampled = [(pair, k) for pair, k in c.remove if sampled_normal(pair)]
     scatter = [(pair, k) for pair, k in c.remove if scattered(pair)]
     if sampled and any(_lattice(pair) for pair, _ in c.remove):
         around = (windowed, atoms) if loud(c) else (atoms, windowed)
@@ -80,10 +79,6 @@ def chosen_ways(c: Loss, summed: Callable[[], Profile]) -> Profile:
     if _alone(c) and not listed:
         return Ways((*first, deep, blurred, atoms, grid, long))
     return Ways((*first, *rest, atoms, long))
-
-
-def _sampled_normal(pair: Pair) -> bool:
-    return isinstance(pair, PoissonRemove | PoissonReplace) and isinstance(pair.base, NormalPair)
 
 
 def _lattice(pair: Pair) -> bool:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from typing import TypeGuard
+
 from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss, merged
 from tightrope.curves.normal_pair import NormalPair
@@ -11,12 +14,13 @@ from tightrope.curves.sampled.exchanged import PoissonReplace
 from tightrope.curves.sampled.poisson import PoissonRemove
 from tightrope.numerics.balls import precision
 
-__all__ = ["few", "loud", "rare", "scattered", "seen"]
+__all__ = ["few", "loud", "rare", "sampled_normal", "scattered", "seen"]
 
 _FEW = 0.7  # sampled records on average
 _ATOMS = 2  # both ends of a bounded loss
 _SEEN = 0.1  # sampled records on average, times the variance of their noise, or its square if that is less
 _LOUD = 0.5  # variance
+_TINY = 1e-150  # a square that is beyond floats
 _RARE = 3.0  # below this, a contour integral of the whole loss would be slow
 
 
@@ -43,11 +47,10 @@ def rare(loss: Loss) -> bool:
     """Whether the windowed contour is likely the quicker one: few sampled records, little noise or a tiny rate."""
     hits = 0.0
     for pair, copies in merged(loss.remove):
-        if not (isinstance(pair, PoissonRemove | PoissonReplace) and isinstance(pair.base, NormalPair)):
+        if not sampled_normal(pair):
             return False
-        with precision(53):
-            mu, q = abs(float(pair.base.mu().mid())), float(pair.rate)
-        hits += copies * q * min(1 / mu, 3.0) ** 2 * min(1.0, q / 1e-3) ** 0.5
+        q = float(pair.rate)
+        hits += copies * q * min(_variance(pair), 9.0) * min(1.0, q / 1e-3) ** 0.5
     return hits < _RARE
 
 
@@ -63,12 +66,20 @@ def loud(loss: Loss) -> bool:
 
 def _sampled_normals(loss: Loss) -> list[tuple[float, float]]:
     """How often each is hit on average, and the variance of its noise."""
-    found = []
-    for pair, copies in merged(loss.remove):
-        if isinstance(pair, PoissonRemove | PoissonReplace) and isinstance(pair.base, NormalPair):
-            with precision(53):
-                found.append((copies * float(pair.rate), float(pair.base.mu().mid()) ** -2))
-    return found
+    found = [(pair, copies) for pair, copies in merged(loss.remove) if sampled_normal(pair)]
+    return [(copies * float(pair.rate), _variance(pair)) for pair, copies in found]
+
+
+def sampled_normal(pair: Pair) -> TypeGuard[PoissonRemove | PoissonReplace]:
+    """Whether it is a sampled Gaussian's, under either relation."""
+    return isinstance(pair, PoissonRemove | PoissonReplace) and isinstance(pair.base, NormalPair)
+
+
+def _variance(pair: PoissonRemove | PoissonReplace) -> float:
+    assert isinstance(pair.base, NormalPair)
+    with precision(53):
+        mu = abs(float(pair.base.mu().mid()))
+    return 1 / mu / mu if mu > _TINY else math.inf
 
 
 def scattered(pair: Pair) -> bool:

@@ -27,6 +27,7 @@ from tightrope.numerics.transforms.transform import whole_power
 __all__ = ["discrete_normal_sum_call"]
 
 _MOST_NODES = 4000
+_FURTHEST = -2e4  # ln of a call that nobody asks for
 _GRAIN = 1.1  # numbers of nodes are rounded up to powers of it, so that neighbouring x share their nodes
 
 
@@ -59,6 +60,8 @@ def _at(variance: Fraction, shift: int, copies: int, x: Ball) -> Ball:
     best, log_call = _saddle(saddles, at, step)
     t = short(max(best, 0.05 * saddles.unit), 7)
     tilts = saddles.tilts(float(t))
+    if log_call < _FURTHEST:  # tilts of few bits would lose more than that; the bound is Chernoff's
+        return between(Ball(0), (law.log_real(t) * copies - ball(t) * x).exp().upper())
     lost = max(tilts.log_moment - float(t) * at - log_call, 0.0)
     around = _rounded(max(saddles.period(float(t), at, log_call - nats - 2)[0] / step, 8.0))
     fall = math.sqrt(2 * (nats + lost + 8) * float(variance) / copies) / shift  # where |M|^k has fallen far enough
