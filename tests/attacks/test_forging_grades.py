@@ -10,7 +10,7 @@ from attacks.certificates import Found, changed, confirmed, plain, understated, 
 CLAIMS = Found(
     {
         "graded": lambda: tr.epsilon(tr.Gaussian(1).without_replacement(1, 2000) * 60, delta="1e-12"),
-        "climbing": lambda: tr.epsilon(tr.Laplace(1).poisson("0.0001", relation="replace") * 2000, delta="1e-10"),
+        "climbing": lambda: tr.epsilon(tr.Gaussian(1).without_replacement(1, 10_000) * 2000, delta="1e-10"),
     }
 )
 DATA = plain(CLAIMS)

@@ -43,7 +43,7 @@ def test_at_once_at_zero_and_beyond_floats():
     assert found.upper == math.inf
 
 
-@pytest.mark.parametrize("start", [(3.0, -1.0), (3.0, 1.0), (1e-9, -1.0), (1e9, -1e-12), (700.0, -1e9)])
+@pytest.mark.parametrize("start", [(3.0, -1.0), (3.0, 0.0), (3.0, 1.0), (1e-9, -1.0), (1e9, -1e-12), (700.0, -1e9)])
 def test_a_bad_start_does_no_harm(start):
     estimate, prove = falling(1.0)
     found = crossing(estimate, prove, Fraction("1e-6"), start)
@@ -81,3 +81,16 @@ def test_a_minimum_at_a_kink_beside_infinity_at_an_end_and_from_a_start():
     assert abs(minimum(lambda x: math.inf if x < 0.5 else (x - 0.7) ** 2, 0, 1) - 0.7) < 1e-7
     assert minimum(lambda x: x, 0, 1) < 1e-7
     assert abs(minimum(lambda x: (x - 5) ** 2, 0, 10, start=(4.0, 1.0)) - 5) < 1e-7
+
+
+def test_values_that_come_back_are_not_interpolated_through():
+    """Steps: many places have one value."""
+    steps = [0]
+
+    def estimate(x):
+        steps[0] += 1
+        return -math.floor(8 * x) / 8
+
+    bound = crossing(estimate, lambda x: (-ball(x)).exp(), Fraction(1, 100), (4.0, -1.0))
+    assert bound.lower <= math.log(100) <= bound.upper
+    assert steps[0] < 400

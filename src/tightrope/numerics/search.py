@@ -48,6 +48,8 @@ def _inverse(estimate: Estimate, goal: float, x: float, slope: float) -> float |
     A root through one point more moves by ``moved``: about what it was off. It is off itself by about moved times that
     over the product of the last distances, times the one before them; where that is nothing, it is not looked at.
     """
+    if not slope < 0:
+        return None
     known = [(estimate(x) - goal, x)]
     following, moved = x - known[0][0] / slope, math.inf
     for _ in range(20):
@@ -61,7 +63,8 @@ def _inverse(estimate: Estimate, goal: float, x: float, slope: float) -> float |
         after = estimate(following) - goal
         if after == value or not math.isfinite(after):
             return following if abs(after) < 1e-9 else None
-        few = known[-2:] if abs(after) < _FALLS * abs(value) else known[-1:]  # around a kink one is enough
+        steady = abs(after) < _FALLS * abs(value) and after not in [before for before, _ in known]
+        few = known[-2:] if steady else known[-1:]  # around a kink one is enough
         known = [*few, (after, following)]
         following = through(known, 0.0)
         moved = abs(following - through(known[-2:], 0.0)) if len(known) == 3 else math.inf

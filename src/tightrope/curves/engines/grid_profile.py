@@ -23,6 +23,7 @@ from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ball, lower_float, precision, sharp, upper_float
 from tightrope.numerics.bound import Bound
+from tightrope.numerics.contour.floats import searching
 from tightrope.numerics.contour.integral import ContourSum
 from tightrope.numerics.exact import near
 from tightrope.numerics.grid.any_grid import AnyPlan, read_units
@@ -49,6 +50,7 @@ class GridProfile(Profile):
     sums: tuple[Callable[[], ContourSum | None], ...]  # of transforms, where all are known
     may_be_wide = True
 
+    @searching
     def find(self, epsilon: Fraction) -> Witness:
         """A fine grid for the direction that seems to cost more, a coarse one for the other."""
         return self._found(epsilon, graded=True)
@@ -74,6 +76,7 @@ class GridProfile(Profile):
                 witness = self._witness(x, 1 - worse, further, epsilon, plan)
         return witness
 
+    @searching
     def find_below(self, epsilon: Fraction, level: Ball) -> Witness:
         """Small grids; and finer ones, where they do not tell."""
         x = near(epsilon)
@@ -177,6 +180,7 @@ class GridProfile(Profile):
         clear = all(other < _CLEARLY * found[worse] for i, other in enumerate(found) if i != worse)
         return worse, _SHARES[clear]
 
+    @searching
     def epsilon(self, delta: Fraction) -> tuple[Bound, Witness]:
         """Solve on ever finer grids; each end is proved where it is returned."""
         return self._solved(delta, graded=True)
@@ -215,11 +219,13 @@ class GridProfile(Profile):
         with effort.owing():
             return bool(self._value(1 - worse, Fraction(at), witness["other"]) > level)
 
+    @searching
     def rough_level(self, epsilon: float) -> float:
         """At least ln δ, by small grids."""
         plans = [(one, one.planned(epsilon, fine=False)) for one in self.directions]
         return max(log_float(one.grid(plan).upper(epsilon)) for one, plan in plans)
 
+    @searching
     def estimate(self, delta: Fraction) -> float:
         """About ε, from small grids."""
         goal = math.log(delta.numerator) - math.log(delta.denominator)

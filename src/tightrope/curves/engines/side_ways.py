@@ -28,6 +28,7 @@ from tightrope.curves.profile import Witness
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, lower_float, precision, upper_float
+from tightrope.numerics.contour.floats import searching
 from tightrope.numerics.contour.integral import ContourSum
 from tightrope.numerics.grid.any_grid import AnySum
 from tightrope.numerics.grid.search import GridDirection, log_float
@@ -149,6 +150,7 @@ class Gridded:
         self._laws = laws
         self._coarse: dict[int, AnySum] = {}
 
+    @searching
     def about(self, y: float) -> float:
         """On a coarse grid, made for a stretch."""
         k = round(math.log(max(y, _LEAST)) / _STRETCH)
@@ -157,6 +159,7 @@ class Gridded:
         high, low = (log_float(end) for end in (self._coarse[k].upper(y), self._coarse[k].lower(y)))
         return max((high + low) / 2, high - 1.0)
 
+    @searching
     def plan(self, first: float, last: float, log_error: float) -> Witness:  # noqa: ARG002 - as fine as is worth while
         """As good as grids are, in the middle."""
         return grid_witness.written_plan(self._laws.planned((first + last) / 2, graded=False))

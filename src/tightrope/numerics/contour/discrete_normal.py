@@ -27,7 +27,8 @@ from tightrope.numerics.transforms.transform import whole_power
 __all__ = ["discrete_normal_sum_call"]
 
 _MOST_NODES = 4000
-_FURTHEST = -2e4  # ln of a call that nobody asks for
+_FURTHEST, _MOST_LOST = -2e4, 3e2  # ln of a call that nobody asks for, and nats that it may cost
+_NARROW = 0.3  # a variance below which it is not that of the normal law
 _GRAIN = 1.1  # numbers of nodes are rounded up to powers of it, so that neighbouring x share their nodes
 
 
@@ -52,24 +53,39 @@ def _at(variance: Fraction, shift: int, copies: int, x: Ball) -> Ball:
     bits, at, step = int(ctx.prec), float(x.mid()), float(law.step)
     nats = bits * math.log(2)
     mean = copies * float(law.offset)
-    if at < mean:  # what is short of 1 may be out of sight
-        v = short(min(max((mean - at) / (2 * mean), 2.0**-60), 1.0))
-        missing = (law.log_real(-v) * copies + ball(v) * x).exp()
+    missing = Ball(1)  # what is short of 1 may be out of sight
+    if at < mean:
+        gentle = short(min(max((mean - at) / (2 * mean), 2.0**-60), 1.0))
+        for v in (gentle, Fraction(1, 2)) if variance < _NARROW else (gentle,):
+            missing = missing.min((law.log_real(-v) * copies + ball(v) * x).exp().upper())
         if missing < Ball(2) ** (-bits - 8):
-            return 1 - between(Ball(0), missing.upper())
+            return 1 - between(Ball(0), missing)
     best, log_call = _saddle(saddles, at, step)
     t = short(max(best, 0.05 * saddles.unit), 7)
     tilts = saddles.tilts(float(t))
-    if log_call < _FURTHEST:  # tilts of few bits would lose more than that; the bound is Chernoff's
-        return between(Ball(0), (law.log_real(t) * copies - ball(t) * x).exp().upper())
     lost = max(tilts.log_moment - float(t) * at - log_call, 0.0)
+    if lost > _MOST_LOST and log_call + best * step < _FURTHEST:
+        return between(Ball(0), (law.log_real(t) * copies - ball(t) * x).exp().upper())  # Chernoff's bound
     around = _rounded(max(saddles.period(float(t), at, log_call - nats - 2)[0] / step, 8.0))
-    fall = math.sqrt(2 * (nats + lost + 8) * float(variance) / copies) / shift  # where |M|^k has fallen far enough
-    number = min(_rounded(1.02 * fall * step * around / (2 * math.pi) + 2), around // 2, _MOST_NODES)
+    moves = _tilted_variance(float(variance), float(t) * shift)
+    fall = math.sqrt(2 * (nats + lost + 8) / (copies * moves)) * float(variance) / shift  # where |M|^k is low enough
+    number = min(_rounded(1.02 * fall * step * around / (2 * math.pi) + 2), around // 2)
+    if number > _MOST_NODES and variance < _NARROW:  # it does not fall
+        return between(1 - missing, Ball(1))
+    number = min(number, _MOST_NODES)
     sizes = [copies, tilts.log_moment + 2, float(t) * at + 2, 1 / step + 2, 1 / step + 2]
     guard = 40 + math.ceil(lost / math.log(2)) + sum(math.ceil(math.log2(max(size, 1.0))) for size in sizes)
     with precision(bits + guard):
         return _line(variance, shift, copies, t, around, number, bits + guard).call(x)
+
+
+def _tilted_variance(variance: float, place: float) -> float:
+    """About that of the noise around a place: if it is narrow, between the two nearest values."""
+    if variance > _NARROW:
+        return variance
+    away = abs(place - round(place))
+    less = math.exp(max((2 * away - 1) / (2 * variance), -600.0))
+    return less / (1 + less) ** 2
 
 
 def _saddle(saddles: Saddles, x: float, step: float) -> tuple[float, float]:

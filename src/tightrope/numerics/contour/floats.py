@@ -52,7 +52,7 @@ def searching(function: Callable[Arguments, Result]) -> Callable[Arguments, Resu
         except (ArithmeticError, ValueError) as error:  # ValueError: a NaN was rounded
             if isinstance(error, TightropeError):
                 raise
-            raise NotCertified("a contour integral", "it lies beyond floats") from error
+            raise NotCertified("a search in floats", "it lies beyond them") from error
 
     return guarded
 

@@ -1,0 +1,27 @@
+"""Parameters of very different size: searches in floats see nothing, and give way with a typed error or a sound bound."""
+
+import pytest
+
+import tightrope as tr
+
+CRASHED = [  # arrays were empty
+    ("discrete_laplace(scale=4.88e-07) * 126255 + gaussian(sigma=321).poisson(0.0264735)", "0.0125"),
+    ("randomized_response(epsilon=97.3).poisson(0.00170829, relation=replace) * 5160 + gaussian(sigma=1.25) * 116400948",
+     "1.2e-08"),
+    ("laplace(scale=0.107).poisson(0.000416583) * 10 + discrete_laplace(scale=1.96e-07)", "5.79e-06"),
+]  # fmt: skip
+
+
+@pytest.mark.no_cover  # long, and shorter ones come by the same lines
+@pytest.mark.parametrize(("text", "delta"), CRASHED)
+def test_empty_searches_give_way(text, delta):
+    claim = tr.epsilon(tr.parse(text), delta=delta)
+    assert 0 < claim.lower <= claim.upper < claim.lower * 1.001
+
+
+def test_millions_of_sums_that_hardly_move():
+    """Nearly all of the noise is 0, so that the sum is k/2σ² but for a chance of 2e-11; it took minutes."""
+    steps = 18_183_857
+    claim = tr.epsilon(tr.DiscreteGaussian("0.109") * steps, delta="3.47e-07")
+    assert claim.upper == pytest.approx(steps / (2 * 0.109**2), rel=1e-12)
+    assert claim.upper / claim.lower < 1 + 1e-12
