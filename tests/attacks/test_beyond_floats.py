@@ -1,4 +1,4 @@
-"""Parameters of very different size: searches in floats see nothing, and give way with a typed error or a sound bound."""
+"""Parameters of very different size: searches in floats see nothing, and give way to others or to a typed error."""
 
 import pytest
 
@@ -6,8 +6,8 @@ import tightrope as tr
 
 CRASHED = [  # arrays were empty
     ("discrete_laplace(scale=4.88e-07) * 126255 + gaussian(sigma=321).poisson(0.0264735)", "0.0125"),
-    ("randomized_response(epsilon=97.3).poisson(0.00170829, relation=replace) * 5160 + gaussian(sigma=1.25) * 116400948",
-     "1.2e-08"),
+    ("randomized_response(epsilon=97.3).poisson(0.00170829, relation=replace) * 5160 + "
+     "gaussian(sigma=1.25) * 116400948", "1.2e-08"),
     ("laplace(scale=0.107).poisson(0.000416583) * 10 + discrete_laplace(scale=1.96e-07)", "5.79e-06"),
 ]  # fmt: skip
 
