@@ -1,5 +1,7 @@
 """Parameters of very different size: searches in floats see nothing, and give way to others or to a typed error."""
 
+import math
+
 import pytest
 
 import tightrope as tr
@@ -25,3 +27,14 @@ def test_millions_of_sums_that_hardly_move():
     claim = tr.epsilon(tr.DiscreteGaussian("0.109") * steps, delta="3.47e-07")
     assert claim.upper == pytest.approx(steps / (2 * 0.109**2), rel=1e-12)
     assert claim.upper / claim.lower < 1 + 1e-12
+
+
+def test_sums_that_do_not_move_at_all():
+    """A chance of 1e-766 that some noise is not 0; every value took five seconds."""
+    steps = tr.DiscreteGaussian("0.0168") * 1474
+    loss = 1474 / (2 * 0.0168**2)
+    claim = tr.epsilon(steps, delta="3.57e-5")
+    assert claim.upper == pytest.approx(loss + math.log1p(-3.57e-5), rel=1e-13)
+    assert claim.upper / claim.lower < 1 + 1e-12
+    assert tr.delta(steps, epsilon=loss - 1).lower == pytest.approx(0.6321205588, rel=1e-8)
+    assert tr.delta(steps, epsilon=loss + 1).upper == 5e-324

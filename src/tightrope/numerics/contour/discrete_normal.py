@@ -28,6 +28,7 @@ __all__ = ["discrete_normal_sum_call"]
 
 _MOST_NODES = 4000
 _FURTHEST, _MOST_LOST = -2e4, 3e2  # ln of a call that nobody asks for, and nats that it may cost
+_UNSEEN = Ball(2) ** -1200
 _NARROW = 0.3  # a variance below which it is not that of the normal law
 _GRAIN = 1.1  # numbers of nodes are rounded up to powers of it, so that neighbouring x share their nodes
 
@@ -53,6 +54,8 @@ def _at(variance: Fraction, shift: int, copies: int, x: Ball) -> Ball:
     bits, at, step = int(ctx.prec), float(x.mid()), float(law.step)
     nats = bits * math.log(2)
     mean = copies * float(law.offset)
+    if variance < _NARROW and (still := _unmoved(variance, shift, copies, x)) is not None:
+        return still
     missing = Ball(1)  # what is short of 1 may be out of sight
     if at < mean:
         gentle = short(min(max((mean - at) / (2 * mean), 2.0**-60), 1.0))
@@ -77,6 +80,17 @@ def _at(variance: Fraction, shift: int, copies: int, x: Ball) -> Ball:
     guard = 40 + math.ceil(lost / math.log(2)) + sum(math.ceil(math.log2(max(size, 1.0))) for size in sizes)
     with precision(bits + guard):
         return _line(variance, shift, copies, t, around, number, bits + guard).call(x)
+
+
+def _unmoved(variance: Fraction, shift: int, copies: int, x: Ball) -> Ball | None:
+    """Where all noise is 0, but for a chance that is out of sight: then the loss is copies·shift²/2v."""
+    other = ball(-1 / (2 * variance)).exp()  # k² ≥ |k|, so that Σe^{−k²/2v} over k ≠ 0 is at most 2e/(1 − e)
+    chance = (2 * copies * other / (1 - other)).upper()
+    above = ball(copies * shift * shift / (2 * variance)) - x
+    value = -(-above).expm1()
+    if above > 0 and chance < value * Ball(2) ** (-int(ctx.prec) - 8):
+        return value + between(-chance, chance)
+    return between(Ball(0), chance) if above < 0 and chance < _UNSEEN else None
 
 
 def _tilted_variance(variance: float, place: float) -> float:

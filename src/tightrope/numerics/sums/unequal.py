@@ -13,11 +13,13 @@ from fractions import Fraction
 from flint import ctx
 
 from tightrope.errors import NotCertified
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ball, between, precision
 
 __all__ = ["MOST_COPIES", "noncentral", "summable", "unequal_sum_call"]
 
 MOST_COPIES = 64  # beyond, a contour integral is quicker
+_TERM = 2.0  # units of work
 _MOST_CENTRAL = 10_000  # the largest noncentrality: a sum of some 25 times its root
 
 
@@ -60,6 +62,7 @@ def noncentral(degrees: int, centrality: Fraction, level: Ball, above: bool) -> 
     mean, x, shape = ball(centrality) / 2, level / 2, Ball(degrees) / 2
     rate = float(mean.mid())
     first = max(0, math.floor(rate - math.sqrt(2 * rate * (ctx.prec + 20)))) if centrality else 0
+    effort.spend(_TERM * (2 * rate + 2 - first), "a noncentral tail")
     weight = (mean.log() * first - mean - Ball(first + 1).lgamma()).exp() if centrality else Ball(1)
     # Upper tails Q(a+1) = Q(a) + x^a e^{−x}/Γ(a+1) rise with a, lower ones are 1 less those.
     tail = x.gamma_upper(shape + first, regularized=1)
