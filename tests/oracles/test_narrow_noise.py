@@ -60,7 +60,7 @@ def test_noise_that_may_be_seen_is_not_said_to_be_still():
         assert _unmoved(F(1, 200), 1, 3, Ball(301)) is None  # above all but moved losses, whose chance is in sight
         most = _unmoved(F(1, 4000), 1, 3, Ball(6001)).upper()
         moved = 6 * Ball(-2000).exp()  # one of three, up or down; two of them are unlikelier by far
-        assert moved.lower() <= most < moved * (1 + Ball(2) ** -40)
+        assert moved.lower() <= most < moved * (1 + Ball(2) ** -20)
 
 
 @pytest.mark.parametrize("x", [F(4), F(8), F(16)])
