@@ -36,6 +36,7 @@ SHORT = 20.0  # milliseconds that an exact sum may take for each point before an
 FEW_ATOMS = 60  # the same as atoms around a closed form
 MOST_GRIDDED = 400  # copies that a certified grid multiplies out; more would take a second for each point
 _LONG, _CALL = 8e5, 30.0  # units of work of a sum that is not quick; of a closed form around an atom
+SEVERAL_DEAR = 2  # copies, where a value of their formula is dear
 MOST_ATOMS = 4000  # more atoms around a smooth part would take longer than a second to search over
 
 
@@ -62,6 +63,8 @@ def evaluator(parts: Parts, quick: bool = False) -> Evaluator:
             raise NotCertified("the exact profile", "the composed atoms are many")
         return Evaluator(total.call, total.exact, "sum over the composed atoms")
     pair, n, call = _closed(smooth)
+    if quick and not pair.briefly(n):
+        raise NotCertified("the exact profile", f"the closed form for {n} copies is long")
     if not finite:
         method = "Gaussian closed form" if isinstance(pair, NormalPair) else "closed form"
         return Evaluator(call, True, method)
@@ -142,7 +145,7 @@ def _start(c: Loss) -> Callable[[Fraction], Start | None] | None:
     """For sums of several losses, about where δ is that small: the saddle point of the integrand, in floats."""
     if len(c.remove) == 1 and isinstance(c.remove[0][0], NormalPair):
         return partial(_normal_start, c.remove[0][0], c.remove[0][1])
-    if all(n < SEVERAL for parts in c.directions for _, n in parts):
+    if all(n < (SEVERAL_DEAR if pair.dear else SEVERAL) for parts in c.directions for pair, n in parts):
         return None
 
     def start(delta: Fraction) -> Start | None:

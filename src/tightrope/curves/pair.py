@@ -76,6 +76,10 @@ class Pair(ABC):
         """δ of that many independent copies, where a formula is known."""
         return self.call if copies == 1 else None
 
+    def briefly(self, copies: int) -> bool:  # noqa: ARG002 - always, by default
+        """Whether a value of that formula takes a few milliseconds at most."""
+        return True
+
     def listed(self, copies: int, most: int) -> list[tuple[Ball, Ball]] | None:  # noqa: ARG002 - unknown by default
         """Losses of that many copies and their masses, of which hardly any is left out; None if there are more than
         ``most``, or they are no atoms."""

@@ -19,7 +19,7 @@ from tightrope.numerics.balls import INFINITY, Ball, ball, between, precision
 from tightrope.numerics.exact import Number, exact, positive
 from tightrope.numerics.normal import unequal_call, unequal_tail
 from tightrope.numerics.real import UNBOUNDED, Real, real
-from tightrope.numerics.sums.unequal import summable, unequal_sum_call
+from tightrope.numerics.sums.unequal import brief, summable, unequal_sum_call
 from tightrope.numerics.transforms.quadratic_loss import QuadraticLoss
 from tightrope.numerics.transforms.sampled_unequal import SampledUnequalTransform
 from tightrope.numerics.transforms.transform import Transform
@@ -78,6 +78,10 @@ class UnequalPair(Pair):
             return self.call
         pair = self.m1, self.s1, self.m2, self.s2
         return partial(unequal_sum_call, *pair, copies) if summable(*pair, copies) else None
+
+    def briefly(self, copies: int) -> bool:
+        """Where those tails are short sums."""
+        return copies == 1 or brief(self.m1, self.s1, self.m2, self.s2, copies)
 
     def transform(self) -> Transform:
         """(s2/s1)^s·s2·v^{−1/2}·e^{s(s+1)(m1−m2)²/2v}."""

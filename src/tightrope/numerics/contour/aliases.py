@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, between, precision, upper_float
 from tightrope.numerics.contour.floats import Saddles
 from tightrope.numerics.transforms import memory as recall
@@ -94,6 +95,8 @@ class Aliases:
         found = self._kept.get((below, stretch))
         if found is None:
             tilt = self._second_tilt(stretch * period / 64, period, below)
+            if not (below or tilt > self._t):
+                raise NotCertified("a contour integral", "floats do not tell its tilts apart")
             t = -tilt if below else tilt
             gap = ball(tilt + self._t if below else tilt - self._t) * self.period
             factor = (Ball(1) if tilt < 1 else call_factor(tilt - 1)) if below else call_factor(tilt)
@@ -110,7 +113,7 @@ class Aliases:
             v = float(tilts.below[int(logs.argmin())])
             return 1 + short(v - 1) if v > 1 else short(v) if v > 0 else Fraction(0)
         logs = tilts.logs_above(x) - (tilts.above - t) * period
-        return short(float(tilts.above[int(logs.argmin())]))
+        return self._saddles.axis.rounded(float(tilts.above[int(logs.argmin())]), 10)
 
 
 def product_of_powers(factors: Sequence[tuple[Ball, int]]) -> Ball:

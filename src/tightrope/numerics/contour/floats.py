@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 from tightrope.errors import NotCertified, TightropeError
 from tightrope.numerics import effort
 from tightrope.numerics.balls import precision, upper_float
+from tightrope.numerics.contour.tilt_axis import TiltAxis
 from tightrope.numerics.contour.tilts import Tilts, finite_or_infinite, log_factor
 from tightrope.numerics.transforms import memory as recall
-from tightrope.numerics.transforms.sampled_rule import short
 from tightrope.numerics.transforms.transform import Transform
 
 if TYPE_CHECKING:
@@ -72,9 +72,12 @@ class Saddles:
             tops = [(transform.largest(), copies) for transform, copies in parts]
         known = [upper_float(top) * copies for top, copies in tops if top is not None]
         self.largest = sum(known) if len(known) == len(tops) else math.inf
-        one = float(self.log_moment([1.0])[0])
-        tilt = 1 / math.sqrt(one) if 1e-300 < one < math.inf else 1.0
-        # 1/deviation, about: K(1) is the variance of a normal loss. A power of 2: sums that differ little share tables.
+        end = min(transform.end for transform, _ in parts)
+        self.axis, at = TiltAxis(end), min(1.0, end / 2)
+        square = float(self.log_moment([at])[0]) * 2 / (at * (at + 1))
+        tilt = 1 / math.sqrt(square) if 1e-300 < square < math.inf else 1.0
+        # 1/deviation, about: K(t) of a normal loss is its variance times t(t+1)/2. A power of 2: sums that differ
+        # little share tables.
         self.unit = 2.0 ** round(math.log2(min(max(tilt, 1e-9), 1e9)))
 
     def log_moment(self, t: Floats | Sequence[float]) -> Floats:
@@ -98,15 +101,14 @@ class Saddles:
         if found is None:
             first = self.unit * 4 * _RATIO ** (number * (_BLOCK - 1) - _BLOCK // 2)
             if finer:
-                t = first * _RATIO ** (finer - 1 + np.arange(_FINE) * (2 / (_FINE - 1)))
+                places = first * _RATIO ** (finer - 1 + np.arange(_FINE) * (2 / (_FINE - 1)))
             else:
-                t = first * _RATIO ** np.arange(_BLOCK)
+                places = first * _RATIO ** np.arange(_BLOCK)
+            t = self.axis.tilt(places)
             found = self._blocks[number, finer] = t, self.log_moment(t)
         return found
 
-    def best(
-        self, objective: Callable[[Floats, Floats], Floats], enough: float = -math.inf
-    ) -> tuple[float, float]:
+    def best(self, objective: Callable[[Floats, Floats], Floats], enough: float = -math.inf) -> tuple[float, float]:
         """The tilt at which an objective of (t, K(t)) with one valley is least, and about its value there; or any at
         which it is below ``enough``."""
         import numpy as np
@@ -132,7 +134,8 @@ class Saddles:
         bend = low - 2 * middle + high
         shift = (low - high) / (2 * bend) if bend > 0 else 0.0
         drop = min((low - high) * shift / 4, low - middle, high - middle)  # as far as convexity allows
-        return float(t[i]) * float(t[1] / t[0]) ** shift, middle - drop
+        first, second, w = (self.axis.place(float(t[j])) for j in (0, 1, i))
+        return self.axis.tilt(w * (second / first) ** shift), middle - drop
 
     def chernoff(self, x: float, enough: float = -math.inf) -> tuple[float, float]:
         """About the least of ln c(t) + K(t) − tx, or one below ``enough``, and its t."""
@@ -165,10 +168,10 @@ class Saddles:
         the terms may exceed the call; ``dear``: with which power of both the work grows. (Balls need more nodes, each
         dearer and of more bits.)
         """
-        t = short(max(self.saddle(x), _FLATTEST * self.unit), _TILT_BITS)
+        t = self.axis.rounded(max(self.saddle(x), _FLATTEST * self.unit), _TILT_BITS)
         best, least, allowed = t, math.inf, most_lost
         for factor in (1.0, *_FLATTER):
-            trial = short(float(t) * factor, _TILT_BITS)
+            trial = self.axis.rounded(self.axis.tilt(self.axis.place(float(t)) * factor), _TILT_BITS)
             at = float(trial)
             tilts = self.tilts(at)
             lost, period = tilts.log_moment - at * x - log_call, self.period(at, x, log_call - nats)[0]
@@ -199,7 +202,7 @@ class Saddles:
         width = math.log(2 * math.pi) / 2
 
         def objective(at: Floats, k: Floats) -> Floats:
-            bend = self.unit**-2 + at**-2 + (1 + at) ** -2
+            bend = self.unit**-2 + at**-2 + (1 + at) ** -2 + (self.axis.end - at) ** -2
             result: Floats = (k - np.log(at) - np.log1p(at) - np.log(bend) / 2 - width - log_target) / at
             return result
 
@@ -219,14 +222,16 @@ class Saddles:
 
         found = self._tilts.get(t)
         if found is None:
-            unit = max(t, self.unit)
+            unit, room = max(t, self.unit), self.axis.end - t
             offsets = _ABOVE if t < 4 * self.unit else _ABOVE[:-4]  # far tilts are dear and useless in the tail
-            above, steps = t + unit * np.array(offsets), self.unit * np.array(_BELOW)
+            steps = self.unit * np.array(_BELOW)
+            above = t + TiltAxis(room).tilt(unit * np.array(offsets))
             below = np.concatenate([[0.0], -np.expm1(-steps), [1.0], 1 + steps])
             # Whole numbers where they are dense enough: some transforms are cheap to prove there.
-            above = np.where(above > max(4.0, 1.2 * t), np.ceil(above), above)
+            if room == math.inf:
+                above = np.where(above > max(4.0, 1.2 * t), np.ceil(above), above)
             below = np.where(below > 4, np.round(below), below)
-            near = min(0.04 * unit, t / 2)
+            near = min(0.04 * unit, t / 2, 0.04 * room)
             values = self.log_moment(np.concatenate([[t, t - near, t + near], above, -below]))
             bend = float(values[1] - 2 * values[0] + values[2]) / near**2
             bend = bend if 0 < bend < math.inf else self.unit**-2

@@ -47,7 +47,7 @@ class ContourSum(LossSum):
     @searching
     def curvature(self, x: float) -> float:
         """About K″ at the saddle of x: the variance of the loss under that tilt."""
-        return self._saddles.tilts(float(short(self._saddles.saddle(x), 5))).curvature
+        return self._saddles.tilts(float(self._saddles.axis.rounded(self._saddles.saddle(x), 5))).curvature
 
     @searching
     def spread(self) -> float:
@@ -78,7 +78,7 @@ class ContourSum(LossSum):
     @searching
     def rough(self, x: float) -> float:
         """About ln of the finite part of the call at x from the saddle alone: some hundredths off."""
-        t = short(max(self._saddles.saddle(x), _FLATTEST * self._saddles.unit), 5)
+        t = self._saddles.axis.rounded(max(self._saddles.saddle(x), _FLATTEST * self._saddles.unit), 5)
         return self._saddles.saddle_call(float(t), x)
 
     @searching

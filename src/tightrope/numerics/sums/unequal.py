@@ -16,11 +16,12 @@ from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ball, between, precision
 
-__all__ = ["MOST_COPIES", "noncentral", "summable", "unequal_sum_call"]
+__all__ = ["MOST_COPIES", "brief", "noncentral", "summable", "unequal_sum_call"]
 
 MOST_COPIES = 64  # beyond, a contour integral is quicker
-_TERM = 2.0  # units of work
-_MOST_CENTRAL = 10_000  # the largest noncentrality: a sum of some 25 times its root
+_TERM, _GAMMA = 2.5, 100  # units of work; terms that an incomplete gamma function costs
+_MOST_CENTRAL, _FEW_CENTRAL = 10_000, 200  # the largest noncentrality; and above this a contour decays by itself
+_FARTHEST = 1e7  # the largest term
 
 
 def _square(m1: Fraction, s1: Fraction, m2: Fraction, s2: Fraction) -> tuple[Fraction, Fraction, Fraction]:
@@ -31,9 +32,18 @@ def _square(m1: Fraction, s1: Fraction, m2: Fraction, s2: Fraction) -> tuple[Fra
 
 
 def summable(m1: Fraction, s1: Fraction, m2: Fraction, s2: Fraction, copies: int) -> bool:
-    """Whether the sum is short."""
+    """Whether the sum is not too long."""
+    return copies <= MOST_COPIES and copies * _centrality(m1, s1, m2, s2) <= _MOST_CENTRAL
+
+
+def brief(m1: Fraction, s1: Fraction, m2: Fraction, s2: Fraction, copies: int) -> bool:
+    """Whether it is short, and a contour would hardly decay."""
+    return copies * _centrality(m1, s1, m2, s2) <= _FEW_CENTRAL
+
+
+def _centrality(m1: Fraction, s1: Fraction, m2: Fraction, s2: Fraction) -> Fraction:
     b = _square(m1, s1, m2, s2)[1]
-    return copies <= MOST_COPIES and copies * max(((m1 + b) / s1) ** 2, ((m2 + b) / s2) ** 2) <= _MOST_CENTRAL
+    return max(((m1 + b) / s1) ** 2, ((m2 + b) / s2) ** 2)
 
 
 def unequal_sum_call(m1: Fraction, s1: Fraction, m2: Fraction, s2: Fraction, copies: int, x: Ball) -> Ball:
@@ -60,29 +70,75 @@ def noncentral(degrees: int, centrality: Fraction, level: Ball, above: bool) -> 
     if not level > 0:
         return between(Ball(0), Ball(1))
     mean, x, shape = ball(centrality) / 2, level / 2, Ball(degrees) / 2
-    rate = float(mean.mid())
-    first = max(0, math.floor(rate - math.sqrt(2 * rate * (ctx.prec + 20)))) if centrality else 0
-    effort.spend(_TERM * (2 * rate + 2 - first), "a noncentral tail")
-    weight = (mean.log() * first - mean - Ball(first + 1).lgamma()).exp() if centrality else Ball(1)
-    # Upper tails Q(a+1) = Q(a) + x^a e^{−x}/Γ(a+1) rise with a, lower ones are 1 less those.
-    tail = x.gamma_upper(shape + first, regularized=1)
-    low = x.gamma_lower(shape + first, regularized=1)
-    jump = ((shape + first) * x.log() - x - (shape + first + 1).lgamma()).exp()
-    total, j = Ball(0), first
-    # Before the first: Poisson weights fall by the ratio first/mean or more each, and no tail exceeds 1.
-    before = between(Ball(0), weight * first / (mean - first)) if first else Ball(0)
-    while True:
-        total += weight * (tail if above else low)
-        if not centrality:
-            return total
-        j += 1
-        weight *= mean / j
-        tail, low = tail + jump, low - jump
-        jump *= x / (shape + j)
-        if j > 2 * rate + 2:
-            rest = weight / (1 - mean / (j + 1))
-            reach = rest if above else rest * abs(low).upper()
-            if reach < total * Ball(2) ** -ctx.prec or j > 100_000:
-                return total + before + between(Ball(0), reach.upper())
-            if not total.is_finite():
-                raise NotCertified("a noncentral tail", "it is out of reach")
+    if not centrality:
+        return x.gamma_upper(shape, regularized=1) if above else _lower(x, shape)
+    first, last = _range(float(mean.mid()), float(x.mid()), degrees / 2, above)
+    effort.spend(_TERM * (last - first + _GAMMA), "a noncentral tail")
+    terms = _upper_terms(mean, x, shape, first, last) if above else _lower_terms(mean, x, shape, first, last)
+    before = _beyond(*terms[:2]) if first else Ball(0)
+    return sum(terms, before + _beyond(*terms[:-3:-1]))
+
+
+def _range(mean: float, x: float, shape: float, above: bool) -> tuple[int, int]:
+    """The terms that count: around the largest they fall like those of a Poisson law, or faster."""
+    boundary = (
+        math.sqrt(shape * shape + 4 * mean * x) - shape
+    ) / 2  # where a weight times the jump of a tail is largest
+    peak, nats = max(mean, boundary) if above else min(mean, boundary), 0.7 * (ctx.prec + 20)
+    if not peak < _FARTHEST:
+        raise NotCertified("a noncentral tail", "it is out of reach")
+    after = nats / 3 + math.sqrt(nats * nats / 9 + 2 * nats * peak)
+    return max(0, math.floor(peak - math.sqrt(2 * nats * peak))), math.ceil(peak + after) + 2
+
+
+def _beyond(last: Ball, before: Ball) -> Ball:
+    """What lies beyond the last of terms that are positive and log-concave: no more than a geometric series.
+
+    So are these: Poisson weights; upper tails Q(a) of gamma laws, since Q(a+1) − Q(a) = u(a) = x^a e^{−x}/Γ(a+1) and,
+    for a < x, Q(a) ≤ u(a)·a/(x − a); and lower tails Σ_{i≥0} u(a+i), as u is.
+    """
+    ratio = last / before
+    return between(Ball(0), last * ratio / (1 - ratio)) if ratio < 1 else between(Ball(0), Ball(1))
+
+
+def _poisson(mean: Ball, j: int) -> Ball:
+    return (mean.log() * j - mean - Ball(j + 1).lgamma()).exp()
+
+
+def _lower(x: Ball, a: Ball) -> Ball:
+    """P(a), to a relative accuracy: flint's own may be far too wide where a > x is large."""
+    if not x < a:
+        return 1 - x.gamma_upper(a, regularized=1)
+    term, total, i = Ball(1), Ball(0), 0
+    while term > total * Ball(2) ** -ctx.prec:
+        total, i = total + term, i + 1
+        term *= x / (a + i)
+    return _jump(x, a) * (total + between(Ball(0), term / (1 - x / (a + i))))
+
+
+def _jump(x: Ball, a: Ball) -> Ball:
+    return (a * x.log() - x - (a + 1).lgamma()).exp()
+
+
+def _upper_terms(mean: Ball, x: Ball, shape: Ball, first: int, last: int) -> list[Ball]:
+    """Poisson weights times Q(a + j), each tail from the one before it: nothing cancels."""
+    weight, tail, jump = _poisson(mean, first), x.gamma_upper(shape + first, regularized=1), _jump(x, shape + first)
+    terms = []
+    for j in range(first, last + 1):
+        terms.append(weight * tail)
+        weight *= mean / (j + 1)
+        tail += jump
+        jump *= x / (shape + (j + 1))
+    return terms
+
+
+def _lower_terms(mean: Ball, x: Ball, shape: Ball, first: int, last: int) -> list[Ball]:
+    """Poisson weights times P(a + j), each tail from the one after it."""
+    weight, tail, jump = _poisson(mean, last), _lower(x, shape + last), _jump(x, shape + last)
+    terms = []
+    for j in range(last, first - 1, -1):
+        terms.append(weight * tail)
+        weight *= j / mean
+        jump *= (shape + j) / x
+        tail += jump
+    return terms[::-1]

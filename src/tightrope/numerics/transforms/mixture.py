@@ -40,6 +40,7 @@ class MixtureTransform(Transform):
         if not parts:
             raise AssertionError("a mixture needs a part")
         self._parts, self._leak = tuple(parts), leak
+        self.end = min(part.end for _, part in parts)
         self.tilt_cost = sum(part.tilt_cost for _, part in parts)
         self.decay_cost = sum(part.decay_cost for _, part in parts)
         self.fall_cost = sum(part.fall_cost for _, part in parts)

@@ -22,7 +22,12 @@ from tightrope.numerics.normal import upper_tail
 if TYPE_CHECKING:
     from tightrope.numerics.transforms.transform import Floats
 
-__all__ = ["QuadraticLoss"]
+__all__ = ["QuadraticLoss", "domain_end"]
+
+
+def domain_end(s1: Fraction, s2: Fraction) -> float:
+    """Below it E[e^{tL}] is finite, sampled or not: s₂²/(s₁² − s₂²), if the first law is the wider one."""
+    return near(s2**2 / (s1**2 - s2**2)) * (1 - 2.0**-50) if s1 > s2 else math.inf
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from tightrope.numerics.exact import near
 from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.falling_nodes import FallingTransform
 from tightrope.numerics.transforms.quadratic_decay import best_path, log_path_decays, path_decay
-from tightrope.numerics.transforms.quadratic_loss import QuadraticLoss
+from tightrope.numerics.transforms.quadratic_loss import QuadraticLoss, domain_end
 from tightrope.numerics.transforms.settled_nodes import Quadrature
 from tightrope.numerics.transforms.transform import log_phases, power_sums
 
@@ -104,6 +104,7 @@ class SampledUnequalTransform(FallingTransform):
         if not (2.0**-20 < abs(law.floats[0]) < 1e6 and abs(law.floats[1]) < 1e6):
             raise NotCertified(_WHAT, "the variances are too close or too far from each other")
         self._law, self._adding = law, adding
+        self.end = math.inf if adding else domain_end(law.s1, law.s2)
         self._other = near((law.m1 - law.m2) / law.s2), near(law.s1 / law.s2)  # the other law's mean and deviation
 
     def _power(self, t: Fraction) -> Fraction:

@@ -46,6 +46,8 @@ class Transform(ABC):
 
     fine = True  # whether powers in doubles are worth the sum over losses that ``terms_up_to`` gives
 
+    end = math.inf  # M(t) is finite for t below it; rather too small than too large
+
     each = False  # whether ``at`` takes each node by itself
 
     def infinite(self) -> Ball:

@@ -11,6 +11,7 @@ from flint import ctx
 
 from tightrope.numerics.balls import INFINITY, Ball, ComplexBall, ball, precision
 from tightrope.numerics.exact import near
+from tightrope.numerics.transforms.quadratic_loss import domain_end
 from tightrope.numerics.transforms.transform import ClosedTransform
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class UnequalTransform(ClosedTransform):
     def __init__(self, m1: Fraction, s1: Fraction, m2: Fraction, s2: Fraction) -> None:
         self._first, self._second, self._square = s1, s2, (m1 - m2) ** 2
         self._slope = s2**2 - s1**2
+        self.end = domain_end(s1, s2)
         self._floats = near(s1), near(s2), near(self._square), near(self._slope)
 
     def reverse_mass(self) -> Ball:
