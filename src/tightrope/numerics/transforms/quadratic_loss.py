@@ -95,20 +95,56 @@ class QuadraticLoss:
         return 1 + rate * ((z * bend + slope) * z + height).expm1()
 
     def tails(self, power: Fraction, left: Ball, right: Ball) -> Ball:
-        """A bound of ∫φ·w^A below ``left`` and above ``right``.
+        """A bound of ∫φ·w^A below ``left`` and above ``right``."""
+        return self._tail(power, left, -1) + self._tail(power, right, 1)
 
-        w^A ≤ (1−q)^A for A ≤ 0. For A ≥ 1 it is at most 1 − q + q·e^{Al}, by convexity, and for A between at most
-        1 + w. Under the weight e^{Al} z is normal again.
+    def _tail(self, power: Fraction, end: Ball, side: int) -> Ball:
+        """On one side. w is monotone away from the vertex.
+
+        For A ≤ 0, w^A ≤ (1−q)^A, or what it is at the end from which on w rises. For A ≥ 1 it is at most 1 − q +
+        q·e^{Al}, by convexity, and for A between at most 1 + w; or what it is at the end from which on w falls; or,
+        where w rises, ρ^A times what w^A/ρ^A is at the end.
         """
-        plain = upper_tail(-left) + upper_tail(right)
-        q = ball(self.rate)
+        q, plain = ball(self.rate), upper_tail(side * end)
+        bend, slope, height, _ = self.coefficients()
+        line = (bend * end + slope) * end + height
+        log = (q * line.expm1()).log1p()
+        away = side * end >= side * ball(self.vertex)
+        here: Ball = (ball(power) * log).exp() * plain
         if power <= 0:
-            return (ball(power) * (-q).log1p()).exp() * plain
-        a = max(power, Fraction(1))
-        heavy = 1 - 2 * a * self.bend
+            return here if away and self.bend > 0 else (ball(power) * (-q).log1p()).exp() * plain
+        mixed = q * self._grown(max(power, Fraction(1)), end, side)
+        bound = (1 - q) * plain + mixed if power >= 1 else (2 - q) * plain + mixed
+        if away:
+            risen = (ball(power) * (log - line)).exp() * self._grown(power, end, side) if self.bend > 0 else here
+            bound = bound.min(risen)
+        return bound
+
+    def _grown(self, power: Fraction, end: Ball, side: int) -> Ball:
+        """∫φ·e^{Al} on one side: under that weight z is normal again."""
+        heavy = 1 - 2 * power * self.bend
         if heavy <= 0:
             raise AssertionError("the moment is infinite")
-        root, middle = ball(heavy).sqrt(), ball(a * self.slope / heavy)
-        log = ball(a) * self.height() + ball(a**2 * self.slope**2 / (2 * heavy))
-        grown = log.exp() / root * (upper_tail(root * (middle - left)) + upper_tail(root * (right - middle)))
-        return (1 - q) * plain + q * grown if power >= 1 else (2 - q) * plain + q * grown
+        root, middle = ball(heavy).sqrt(), ball(power * self.slope / heavy)
+        log = ball(power) * self.height() + ball(power**2 * self.slope**2 / (2 * heavy))
+        grown: Ball = log.exp() / root * upper_tail(side * root * (end - middle))
+        return grown
+
+    def log_tails(self, power: float, z: Floats) -> tuple[Floats, Floats]:
+        """About ln of those bounds at each of many ends that rise: as left ends, and as right ends."""
+        import numpy as np
+
+        bend, slope, height, q = self.floats
+        line, normal, loss = (bend * z + slope) * z + height, z * z / -2, self.loss_floats(z)
+        vertex, here = -slope / (2 * bend), power * loss + normal
+        left, right = z <= vertex, z >= vertex
+        if power <= 0:
+            least = power * math.log1p(-q) + normal
+            return np.where(left & (bend > 0), here, least), np.where(right & (bend > 0), here, least)
+        grown, bounds = power * line + normal, []
+        tails = np.maximum.accumulate(grown), np.maximum.accumulate(grown[::-1])[::-1]
+        for away, tail in zip((left, right), tails, strict=True):
+            mixed = np.logaddexp(math.log1p(-q) + normal, math.log(q) + tail)
+            tight = here if bend < 0 else power * (loss - line) + tail
+            bounds.append(np.where(away, np.minimum(mixed, tight), mixed))
+        return bounds[0], bounds[1]

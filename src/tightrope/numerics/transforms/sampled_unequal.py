@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
@@ -20,11 +20,13 @@ from tightrope.numerics.balls import INFINITY, Ball, ComplexBall, ball, between,
 from tightrope.numerics.ellipses import Integrand, float_places, nodes, panels
 from tightrope.numerics.exact import near
 from tightrope.numerics.transforms import memory as recall
+from tightrope.numerics.transforms.chained_decay import ChainedDecay
 from tightrope.numerics.transforms.falling_nodes import FallingTransform
 from tightrope.numerics.transforms.quadratic_decay import best_path, log_path_decays, path_decay
 from tightrope.numerics.transforms.quadratic_loss import QuadraticLoss, domain_end
 from tightrope.numerics.transforms.settled_nodes import Quadrature
 from tightrope.numerics.transforms.transform import log_phases, power_sums
+from tightrope.numerics.transforms.unequal_powers import UnequalPowers
 
 if TYPE_CHECKING:
     from tightrope.numerics.transforms.transform import Complexes, Floats
@@ -41,62 +43,16 @@ _FEW, _COARSE = 200, 0.2  # places among which a window is sought; the longest s
 _GENTLE = 0.5
 _NODE = 32.0  # microseconds of a node, with its share of an ellipse
 _COUNTED = 20.0  # of them by whoever asks for a rule
-_SMALL = 0.6  # of what is left beside q·e^l
+_LITTLE = -0.02  # nats
+_LONGEST = 2e5  # microseconds of a decay
+_SHARPER = 1.1  # times as low, and a path is worth its proof
 _SOME = 24  # places between which decays are read off a line
-
-
-@dataclass(frozen=True)
-class _Powers(Integrand):
-    """φ(z)√2π·w^{A+iy'}, for all |y'| ≤ y at once."""
-
-    law: QuadraticLoss
-    power: Fraction
-    y: Fraction
-    branches = 2
-
-    def log_sizes(self, z: Complexes) -> Floats:
-        """About −Re z²/2 + A·ln|w| + y·|arg w|; ∞ near a cut."""
-        import numpy as np
-
-        bend, slope, height, q = self.law.floats
-        rise = (bend * z + slope) * z + height
-        rest = (1 - q) / q * np.exp(np.minimum(-rise.real, 600.0) - 1j * rise.imag)
-        w = 1 + q * np.expm1(np.minimum(rise.real, 600.0) + 1j * rise.imag)
-        far = np.abs(rest).max(axis=-1, keepdims=True) < _SMALL
-        log = np.where(far, rise + math.log(q) + np.log(1 + rest), np.log(w))
-        sizes = float(self.power) * log.real - (z * z).real / 2 + float(self.y) * np.abs(log.imag)
-        near = (np.abs(rise.imag) > 2.5) & (np.abs(rest) < 5) | (w.real < -0.5 * np.abs(w))
-        return np.where(near & ~far, math.inf, sizes)
-
-    def log_size(self, z: ComplexBall, branch: int) -> Ball | None:
-        """Proved, from the middle of the ball and the derivative on it: −z + (A+iy)·w′/w.
-
-        First branch: a closed curve on which w misses (−∞, 0] does not wind around 0, so that w has no zero within.
-        Second: w = q·e^l·(1 + u) with |u| < 1 on the curve, so that w has as many zeros as e^l (Rouché): none.
-        """
-        bend, slope, height, q = self.law.coefficients()
-        middle = ComplexBall(z.real.mid(), z.imag.mid())
-        if branch == 0:
-            w, at = self.law.ratio(z), self.law.ratio(middle)
-            if not (w.real > 0 or w.imag > 0 or w.imag < 0):
-                return None
-            log, share = at.log(), 1 - (1 - q) / w
-        else:
-            rise, there = ((bend * x + slope) * x + height for x in (z, middle))
-            u = (1 - q) / q * (-rise).exp()
-            if not u.abs_upper() < 1:
-                return None
-            log, share = there + q.log() + ((1 - q) / q * (-there).exp()).log1p(), 1 / (1 + u)
-        a, y, growth = ball(self.power), ball(self.y), (2 * bend * z + slope) * share
-        size = a * log.real - (middle * middle).real / 2 + y * abs(log.imag)
-        reach = (z - middle).abs_upper()
-        return size + reach * ((a * growth - z).abs_upper() + y * growth.abs_upper())
 
 
 class SampledUnequalTransform(FallingTransform):
     """N(m₁, s₁²) sampled at rate 0 < q < 1 into N(m₂, s₂²), against that; or (``adding``) the reverse."""
 
-    tilt_cost, decay_cost, fall_cost = 110.0, 5e4, 4e3
+    tilt_cost, decay_cost, fall_cost = 110.0, 8e4, 9e3
 
     def __init__(self, law: QuadraticLoss, adding: bool) -> None:
         if not 0 < law.rate < 1 or law.bend == 0:
@@ -105,6 +61,10 @@ class SampledUnequalTransform(FallingTransform):
             raise NotCertified(_WHAT, "the variances are too close or too far from each other")
         self._law, self._adding = law, adding
         self.end = math.inf if adding else domain_end(law.s1, law.s2)
+        sign = -1 if adding else 1
+        self._chained = ChainedDecay(
+            law, lambda a: recall.log_real(self, sign * a - (0 if adding else 1)), self._window, self._terms
+        )
         self._other = near((law.m1 - law.m2) / law.s2), near(law.s1 / law.s2)  # the other law's mean and deviation
 
     def _power(self, t: Fraction) -> Fraction:
@@ -132,18 +92,19 @@ class SampledUnequalTransform(FallingTransform):
         heavy = 1 - 2 * max(power, 1.0) * bend if power > 0 else 1.0
         if not heavy > 0:
             raise NotCertified(_WHAT, f"the moment of order {power:.6g} is infinite, or nearly")
-        wide, middle = math.sqrt(2 * (nats + 5)), max(power, 0.0) * slope / heavy
+        beyond = min(power, 0.0) * math.log1p(-self._law.floats[3])  # ln of w^A where w is least
+        wide, middle = math.sqrt(2 * (nats + 5 + beyond)), max(power, 0.0) * slope / heavy
         reach = wide / math.sqrt(min(heavy, 1.0))
         low, high = min(-wide, middle - reach), max(wide, middle + reach)
         if not high - low < _FARTHEST:  # nor if it is not a number
             raise NotCertified(_WHAT, "its losses are spread out too far")
         z = np.linspace(low, high, _FEW)
-        logs = power * self._law.loss_floats(z) - z * z / 2
-        counted = np.nonzero(logs > logs.max() - nats - 3)[0]
-        if not len(counted):
+        top = float((power * self._law.loss_floats(z) - z * z / 2).max())
+        counted = [np.nonzero(tail > top - nats - 3)[0] for tail in self._law.log_tails(power, z)]
+        if not all(len(some) for some in counted):
             raise NotCertified(_WHAT, f"the order {power:.6g} is out of reach")
         step = float(z[1] - z[0])
-        return float(z[counted[0]]) - step, float(z[counted[-1]]) + step
+        return float(z[counted[0][0]]) - step, float(z[counted[1][-1]]) + step
 
     def log_floats(self, t: Floats | Sequence[float]) -> Floats:
         """ln G in floats."""
@@ -197,7 +158,7 @@ class SampledUnequalTransform(FallingTransform):
     def _rule(self, power: Fraction, y: Fraction, nats: float) -> tuple[Integrand, tuple[float, float], float]:
         """What is to be integrated, where, and ln of the error that is aimed at."""
         size = self._log_float(float(power)) + math.log(2 * math.pi) / 2
-        return _Powers(self._law, power, y), self._window(float(power), nats), size - nats
+        return UnequalPowers(self._law, power, y), self._window(float(power), nats), size - nats
 
     def _terms(self, power: Fraction, y: Fraction, nats: float) -> tuple[list[Ball], list[Ball], Ball, Ball]:
         """Weights with w^A in them and ln w at all nodes, G(A), and a bound of the sum's errors for all |y'| ≤ y."""
@@ -255,14 +216,22 @@ class SampledUnequalTransform(FallingTransform):
         return self._log_float(power), log_phases(shares, -losses if self._adding else losses, eta, count)
 
     def decay(self, t: Fraction, y: Fraction) -> Ball:
-        """The integral along a bent path."""
-        power = self._power(t)
+        """What floats find lower: close for many copies (``chained_decay``), or the integral along a bent path."""
+        import numpy as np
+
+        power, bound = self._power(t), Ball(1)
         if not self._law.finite(power):
-            return Ball(1)
-        path = best_path(self._law, float(power), float(y), self._window(float(power), _NATS))
-        window = partial(self._window, float(power))
+            return bound
         with effort.paid():  # ``decay_cost`` is counted by whoever asks
-            return path_decay(self._law, power, y, path, window, recall.log_real(self, t))
+            with effort.allowed(_LONGEST), suppress(NotCertified):
+                a, at, log = float(power), np.array([float(y)]), self._log_float(float(power))
+                if self._path_logs(a, at, log)[0] < _SHARPER * self._chained.logs(a, at, log)[0]:
+                    path, window = best_path(self._law, a, float(y), self._window(a, _NATS)), partial(self._window, a)
+                    bound = path_decay(self._law, power, y, path, window, recall.log_real(self, t))
+            if not bound < 1:
+                with effort.allowed(_LONGEST), suppress(NotCertified):
+                    bound = self._chained.bound(power, y).min(bound)
+        return bound
 
     def log_decay_floats(self, t: float, y: Floats) -> Floats:
         """The same in floats, between a few y on a line."""
@@ -270,14 +239,20 @@ class SampledUnequalTransform(FallingTransform):
 
         effort.spend(self.fall_cost, _WHAT)
         power = -t if self._adding else t + 1
+        some = y if len(y) <= _SOME else np.geomspace(float(y.min()), float(y.max()), _SOME)
         try:
-            window = self._window(power, _NATS)
+            log = self._log_float(power)
+            found = np.minimum(self._path_logs(power, some, log), self._chained.logs(power, some, log))
         except NotCertified:
             return y * 0.0
-        some = y if len(y) <= _SOME else np.geomspace(float(y.min()), float(y.max()), _SOME)
-        found = log_path_decays(self._law, power, some, window, self._log_float(power))
         result: Floats = found if len(y) <= _SOME else np.interp(np.log(y), np.log(some), found)
         return result
+
+    def _path_logs(self, power: float, y: Floats, log: float) -> Floats:
+        """Of a path; of many copies, which need little of each, the chain will do."""
+        found = log_path_decays(self._law, power, y, self._window(power, _NATS), log)
+        found[found > _LITTLE] = 0.0
+        return found
 
     def largest(self) -> Ball | None:
         """Of a removal ln w at the vertex, if that is the top; of an addition −ln w there, if it is the bottom, and

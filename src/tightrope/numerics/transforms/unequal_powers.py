@@ -1,0 +1,67 @@
+"""What is integrated for a power of a sampled loss between normal laws of unequal variance, on the complex plane."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from tightrope.numerics.balls import Ball, ComplexBall, ball
+from tightrope.numerics.ellipses import Integrand
+from tightrope.numerics.transforms.quadratic_loss import QuadraticLoss
+
+if TYPE_CHECKING:
+    from tightrope.numerics.transforms.transform import Complexes, Floats
+
+__all__ = ["UnequalPowers"]
+
+_SMALL = 0.6  # of what is left beside q·e^l
+
+
+@dataclass(frozen=True)
+class UnequalPowers(Integrand):
+    """φ(z)√2π·w^{A+iy'}, for all |y'| ≤ y at once."""
+
+    law: QuadraticLoss
+    power: Fraction
+    y: Fraction
+    branches = 2
+
+    def log_sizes(self, z: Complexes) -> Floats:
+        """About −Re z²/2 + A·ln|w| + y·|arg w|; ∞ near a cut."""
+        import numpy as np
+
+        bend, slope, height, q = self.law.floats
+        rise = (bend * z + slope) * z + height
+        rest = (1 - q) / q * np.exp(np.minimum(-rise.real, 600.0) - 1j * rise.imag)
+        w = 1 + q * np.expm1(np.minimum(rise.real, 600.0) + 1j * rise.imag)
+        far = np.abs(rest).max(axis=-1, keepdims=True) < _SMALL
+        log = np.where(far, rise + math.log(q) + np.log(1 + rest), np.log(w))
+        sizes = float(self.power) * log.real - (z * z).real / 2 + float(self.y) * np.abs(log.imag)
+        near = (np.abs(rise.imag) > 2.5) & (np.abs(rest) < 5) | (w.real < -0.5 * np.abs(w))
+        return np.where(near & ~far, math.inf, sizes)
+
+    def log_size(self, z: ComplexBall, branch: int) -> Ball | None:
+        """Proved, from the middle of the ball and the derivative on it: −z + (A+iy)·w′/w.
+
+        First branch: a closed curve on which w misses (−∞, 0] does not wind around 0, so that w has no zero within.
+        Second: w = q·e^l·(1 + u) with |u| < 1 on the curve, so that w has as many zeros as e^l (Rouché): none.
+        """
+        bend, slope, height, q = self.law.coefficients()
+        middle = ComplexBall(z.real.mid(), z.imag.mid())
+        if branch == 0:
+            w, at = self.law.ratio(z), self.law.ratio(middle)
+            if not (w.real > 0 or w.imag > 0 or w.imag < 0):
+                return None
+            log, share = at.log(), 1 - (1 - q) / w
+        else:
+            rise, there = ((bend * x + slope) * x + height for x in (z, middle))
+            u = (1 - q) / q * (-rise).exp()
+            if not u.abs_upper() < 1:
+                return None
+            log, share = there + q.log() + ((1 - q) / q * (-there).exp()).log1p(), 1 / (1 + u)
+        a, y, growth = ball(self.power), ball(self.y), (2 * bend * z + slope) * share
+        size = a * log.real - (middle * middle).real / 2 + y * abs(log.imag)
+        reach = (z - middle).abs_upper()
+        return size + reach * ((a * growth - z).abs_upper() + y * growth.abs_upper())
