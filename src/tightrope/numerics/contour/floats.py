@@ -35,6 +35,7 @@ _KEPT = 32
 _ABOVE = tuple(0.05 * 1.28**i for i in range(20))
 _EASY = 16.0  # a period of so many deviations is what a normal sum needs
 _FLATTER = (0.7, 0.4, 0.2)  # few: the work hardly changes between them
+_FROM_END = tuple(0.3**k for k in range(2, 8))  # the room up to an end of the tilts grows
 _FLATTEST = 0.05  # the least tilt, in 1/deviation: below, the terms only grow
 _BELOW = (0.1, 0.25, 0.5, 0.8, 1.2, 1.8, 2.5, 3.5, 5.0, 8.0, 13.0)
 
@@ -170,7 +171,7 @@ class Saddles:
         """
         t = self.axis.rounded(max(self.saddle(x), _FLATTEST * self.unit), _TILT_BITS)
         best, least, allowed = t, math.inf, most_lost
-        for factor in (1.0, *_FLATTER):
+        for factor in (1.0, *_FLATTER, *(_FROM_END if self.axis.end < math.inf else ())):
             trial = self.axis.rounded(self.axis.tilt(self.axis.place(float(t)) * factor), _TILT_BITS)
             at = float(trial)
             tilts = self.tilts(at)

@@ -87,6 +87,13 @@ class ChainedDecay:
         shares = np.exp(logs - logs.max())
         return FloatLaw(losses, shares / shares.sum())
 
+    def sizes(self, power: float, y: Floats) -> Floats:
+        """About ln|φ| itself."""
+        import numpy as np
+
+        law = self._float_law(power, self.window(power, _NATS))
+        return np.array([math.log1p(-min(law.lack(float(at)), _MOST)) / 2 for at in y])
+
     def logs(self, power: float, y: Floats, log: float) -> Floats:
         """About the logarithm of the bound at many y; ln E[w^A] is about ``log``."""
         import numpy as np
@@ -96,7 +103,7 @@ class ChainedDecay:
         places, lacks = law.chain(float(y.min()), 2 * _CHAIN)
         sizes = _LOST / 2 * np.log1p(-np.minimum(lacks, _MOST))
         far = log_layered_decays(self.law, power, np.concatenate([places, y]), window, log)
-        found = far[len(places) :]  # without a chain
+        far, found = far[: len(places)], far[len(places) :]  # with a chain, and without one
         for i, at in enumerate(y):
             first = int(np.searchsorted(places, at))
             seen = np.maximum.accumulate(sizes[max(first - 1, 0) : first + _CHAIN])[1 if first else 0 :]

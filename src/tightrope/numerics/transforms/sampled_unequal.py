@@ -249,10 +249,12 @@ class SampledUnequalTransform(FallingTransform):
         return result
 
     def _path_logs(self, power: float, y: Floats, log: float) -> Floats:
-        """Of a path; of many copies, which need little of each, the chain will do."""
+        import numpy as np
+
+        """Of a path; of many copies, which need little of each, the chain will do. No bound is below |φ|."""
         found = log_path_decays(self._law, power, y, self._window(power, _NATS), log)
         found[found > _LITTLE] = 0.0
-        return found
+        return np.maximum(found, self._chained.sizes(power, y))
 
     def largest(self) -> Ball | None:
         """Of a removal ln w at the vertex, if that is the top; of an addition −ln w there, if it is the bottom, and
