@@ -25,10 +25,12 @@ _ROUGH = 1e-4
 _MOST_WORK = {True: 4e6, False: 1e8}  # nanoseconds
 _MANY, _LONGER = 60, 4  # so many copies are worth so much more of it
 _FAIR, _LONGEST, _HALF = 2e-7, 6e8, 500.0  # less than that of the call is worth so much of it, and half of what is left
+_WIDEST, _LONG_LOOK = 0.99, 1e8  # of the widest spacing there is; nanoseconds
 _MOMENTS = 3
 _COARSEST = 0.1  # spacing, of what it is laid over
 _LEAST_POINTS, _MOST_POINTS = 64, 2**32 - 1
-_COARSER = (1, 30, 1000)  # accuracies that are tried in turn
+_COARSER, _MUCH_COARSER = (1, 30, 1000), 100  # accuracies that are tried in turn, and in one plan
+_FAR, _FAR_FAIR = 20.0, 1e-6  # ln of the call falls by so much within x: further out it may be known less well than x
 _STEPS = 40
 _NOTHING = BlurPlan(Fraction(1), Fraction(1), 1, 64)  # for an x beyond the largest loss
 _TOP = 1e-9  # so near to the largest loss, relatively, nothing is looked at
@@ -82,9 +84,9 @@ class BlurredSum(LossSum):
         if log_target >= self._saddles.log_mass:
             return -math.inf
         x, t = self._saddles.saddle_root(log_target)
-        if t < _FLATTEST * self._saddles.unit:  # not in the tail, where the call is nearly M(0) − M(−1)eˣ
+        if t < _FLATTEST * self._saddles.unit:
             t = _FLATTEST * self._saddles.unit
-            x = math.log(math.exp(self._saddles.log_mass) - math.exp(log_target)) - self._saddles.log_reverse
+            x = self._saddles.flat_root(log_target)
         top = self._saddles.largest  # nothing is beyond, and right before it any x will do
         low, high, slope = -math.inf, top - _TOP * abs(top) if top < math.inf else top, -t
         x = min(x, high - 0.5 / t)
@@ -130,6 +132,8 @@ class BlurredSum(LossSum):
         lost = math.log(relative / (copies * _ROUNDING))  # nats that doubles leave
         t = self._saddles.tilt(x, log_call, -math.log(relative), min(max(lost, _LEAST_LOST), _MOST_LOST), dear=0.5)
         at = float(t)
+        if solving:
+            relative = min(relative * max(at * x / _FAR, 1.0), max(relative, _FAR_FAIR))
         tilts = self._saddles.tilts(at)
         scale = tilts.log_moment - at * x
         # ln of about density/call, at a saddle of the law or, near the top, of the call
@@ -144,14 +148,17 @@ class BlurredSum(LossSum):
         for _ in range(8):
             spacing = min(
                 math.exp((math.log(8 * relative) - density) / 2),
-                math.exp((math.log(80 * relative * tilts.curvature) + log_call - scale) / 3),  # far from x
+                math.exp(min((math.log(80 * relative * tilts.curvature) + log_call - scale) / 3, 300.0)),  # far from x
                 _COARSEST * max(math.sqrt(tilts.curvature), 1 / at),
                 1 / (at + 1),
             )
             period = self._saddles.period(at, x, log_call + math.log(relative / 8))[0]
             eta = short(2 * math.pi / period)
-            if not 1 < period / spacing < _MOST_POINTS:
+            if not 1 < period / spacing < math.inf:
                 raise NotCertified("a blurred contour", "it lies beyond floats")
+            if period / spacing >= _MOST_POINTS:
+                relative *= _MUCH_COARSER
+                continue
             points = max(math.ceil(2 * math.pi / float(eta) / spacing), _LEAST_POINTS)
             y = np.geomspace(float(eta) * 2, float(eta) * points, 600)
             tail = scale - log_call + np.log(1.2 / y + 0.3 * spacing * (at * period + math.log(points)))
@@ -160,6 +167,8 @@ class BlurredSum(LossSum):
             enough = np.nonzero(tail < math.log(relative / 8))[0]
             count = min(math.ceil(float(y[enough[0]]) / float(eta)) + 1 if len(enough) else points, points - 1)
             work = count * max(cost, most / MOST_NODES)
+            if quick and spacing * (at + 1) > _WIDEST:  # a coarser look would take as long
+                most = max(most, min(1.01 * work, _LONG_LOOK))
             coarser = 1.2 * (work / most) ** 2
             if relative * coarser > fair:
                 most = max(most, min(longest, work * math.sqrt(1.2 * relative / fair)))

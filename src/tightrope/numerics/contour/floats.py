@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import wraps
+from statistics import NormalDist
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from tightrope.errors import NotCertified, TightropeError
@@ -32,6 +33,7 @@ _TILT_BITS = 5  # few, so that sums that differ little share their lines
 _ALONE = 6.0  # tilts that asking costs, however few
 _ROUGH = 5.0  # second difference of K from which on a parabola through three points is too crude
 _KEPT = 32
+_NARROW = 0.3  # 1/deviation, above which a loss is spread no further than e^{-L} is
 _ABOVE = tuple(0.05 * 1.28**i for i in range(20))
 _EASY = 16.0  # a period of so many deviations is what a normal sum needs
 _FLATTER = (0.7, 0.4, 0.2)  # few: the work hardly changes between them
@@ -209,6 +211,19 @@ class Saddles:
 
         t, x = self.best(objective)
         return x, t
+
+    def flat_root(self, log_target: float) -> float:
+        """The same where its saddle is so flat that it is not in the tail.
+
+        There the call is nearly M(0) − M(−1)eˣ; or, of a loss that is spread far out, the chance that it exceeds x.
+        """
+        if self.unit > _NARROW:
+            return math.log(math.exp(self.log_mass) - math.exp(log_target)) - self.log_reverse
+        share = math.exp(log_target - self.log_mass)
+        near = min(self.unit, self.axis.end) / 16
+        above, below = (float(k) - self.log_mass for k in self.log_moment([near, -near]))
+        square = above + below if above + below > 1e-12 * abs(above - below) else 0.0  # or nothing but rounding
+        return (above - below) / (2 * near) + NormalDist().inv_cdf(1 - share) * math.sqrt(square) / near
 
     def saddle_call(self, t: float, x: float) -> float:
         """About ln of the call at x, from its saddle t."""

@@ -98,8 +98,8 @@ class ContourSum(LossSum):
         if log_target >= self._saddles.log_mass:
             return -math.inf
         x, saddle = self._saddles.saddle_root(log_target)
-        if saddle < _FLATTEST * self._saddles.unit:  # not in the tail, where the call is nearly M(0) − M(−1)eˣ
-            x = math.log(math.exp(self._saddles.log_mass) - math.exp(log_target)) - self._saddles.log_reverse
+        if saddle < _FLATTEST * self._saddles.unit:
+            x = self._saddles.flat_root(log_target)
         for _ in range(5):
             tilt = self._saddles.tilt(x, log_target, _FLOAT_NATS, _FLOAT_LOST)
             line = float_line(self._parts, self._saddles, tilt, x, log_target)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from flint import ctx
 
@@ -17,6 +18,7 @@ __all__ = ["FiniteLaw", "FiniteSum", "on_lattice", "scattered"]
 
 _KEPT = 3  # composed laws kept, one for each precision in use
 _TRIES = 2
+_NARROW, _ENOUGH = 2.0**-64, 76  # bits: no answer is asked for more
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,11 +95,43 @@ class FiniteSum:
 
     def call(self, x: Ball) -> Ball:
         """E[(1 − e^{x−S})₊], where S = +∞ counts 1; never rises in x."""
-        return self._answer(x, lambda engine, at: engine.call(at))
+        known = self._nearly_sure(lambda value: (-(x - value).min(Ball(0)).expm1()).max(Ball(0)))
+        return known if known is not None else self._answer(x, lambda engine, at: engine.call(at))
 
     def tail(self, x: Ball) -> Ball:
         """P[S > x]. At an atom that cannot be told from x, the ball holds both sides of the jump."""
         return self._answer(x, lambda engine, at: engine.tail(at))
+
+    def _nearly_sure(self, of: Callable[[Ball], Ball]) -> Ball | None:
+        """E[of(S)], of(∞) = 1 and 0 ≤ of ≤ 1, where every draw is all but certain; None where that does not tell it to
+        about the present precision."""
+        if not self._narrow:
+            return None
+        with precision(ctx.prec + self._guard):
+            value, log, others = Ball(0), Ball(0), Ball(0)
+            for (law, copies), i in zip(self._parts, self._heaviest, strict=True):
+                value += law.values[i].ball() * copies
+                log += law.masses[i].ball().log() * copies
+                others += sum((mass.ball() for j, mass in enumerate(law.masses) if j != i), Ball(0)) * copies
+            found = within_unit(self.infinite() + log.exp() * of(value) + between(Ball(0), others.upper()))
+        return found if certain(found, max(min(ctx.prec - 16, _ENOUGH), 8)) else None
+
+    @cached_property
+    def _heaviest(self) -> list[int]:
+        """The number of each law's heaviest atom."""
+        with precision(64):
+            sizes = [[float(mass.ball().mid()) for mass in law.masses] for law, _ in self._parts]
+        return [max(range(len(row)), key=row.__getitem__, default=0) for row in sizes]
+
+    @cached_property
+    def _narrow(self) -> bool:
+        """Whether it is next to impossible that a draw is not its law's heaviest atom, or infinite."""
+        if not all(law.masses for law, _ in self._parts):
+            return False
+        with precision(64):
+            rows = [(sum((mass.ball() for j, mass in enumerate(law.masses) if j != i), Ball(0)), copies)
+                    for (law, copies), i in zip(self._parts, self._heaviest, strict=True)]  # fmt: skip
+            return bool(sum((mass * copies for mass, copies in rows), Ball(0)) < _NARROW)
 
     def atoms(self, limit: int) -> list[tuple[Ball, Ball]] | None:
         """The finite atoms (value, mass), equal lattice values merged; None if more than ``limit``."""
