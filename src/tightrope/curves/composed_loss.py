@@ -151,10 +151,9 @@ def _start(c: Loss) -> Callable[[Fraction], Start | None] | None:
     def start(delta: Fraction) -> Start | None:
         found = []
         for parts in c.directions:
-            known = transforms(parts)
-            if known is None:
-                return None
             try:
+                if (known := transforms(parts)) is None:
+                    return None
                 found.append(saddle_start(known, delta))
             except NotCertified:  # a transform out of reach leaves the search without a guess
                 return None

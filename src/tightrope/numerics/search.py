@@ -18,6 +18,7 @@ Start = tuple[float, float]
 
 _FALLS = 0.2  # a point that is nearer to the root by so much
 _SURE = 30.0  # times as far off as it seems
+_NEAR = 1e-6  # a root so near to where it is guessed, relatively, is looked for first
 _STEPS = 200  # floats alone cannot halve an interval more often than this between 1e-300 and 1e308, on a log scale
 
 
@@ -35,7 +36,7 @@ def crossing(
     if root is None:
         if _at_most(prove(Fraction(0)), target):
             return Bound(0.0, 0.0)
-        low, high = _bracket(estimate, goal)
+        low, high = (None if start is None else _around(estimate, goal, start[0])) or _bracket(estimate, goal)
         if high == math.inf:
             return _beyond_floats(prove, target)
         root = _root(estimate, goal, low, high, first_step)
@@ -83,6 +84,17 @@ def _at_most(value: Ball, target: Fraction) -> bool:
 def _above(value: Ball, target: Fraction) -> bool:
     with precision(200):
         return bool(value > ball(target))
+
+
+def _around(estimate: Estimate, goal: float, x: float) -> tuple[float, float] | None:
+    """Both sides of the root, where it is near x: f may jump there, so that its slope says nothing."""
+    wide = _NEAR
+    while wide < 1:
+        low, high = x * (1 - wide), x * (1 + wide)
+        if estimate(low) > goal >= estimate(high):
+            return low, high
+        wide *= 30
+    return None
 
 
 def _bracket(estimate: Estimate, goal: float) -> tuple[float, float]:

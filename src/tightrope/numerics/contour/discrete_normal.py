@@ -44,7 +44,8 @@ def discrete_normal_sum_call(variance: Fraction, shift: int, copies: int, x: Bal
         return between(*ends)
     if x < 0:  # exchanging the pair changes nothing
         return -x.expm1() + x.exp() * discrete_normal_sum_call(variance, shift, copies, -x)
-    return _at(variance, shift, copies, x)
+    still = _unmoved(variance, shift, copies, x) if variance < _NARROW else None
+    return _at(variance, shift, copies, x) if still is None else still
 
 
 @searching
@@ -54,8 +55,6 @@ def _at(variance: Fraction, shift: int, copies: int, x: Ball) -> Ball:
     bits, at, step = int(ctx.prec), float(x.mid()), float(law.step)
     nats = bits * math.log(2)
     mean = copies * float(law.offset)
-    if variance < _NARROW and (still := _unmoved(variance, shift, copies, x)) is not None:
-        return still
     missing = Ball(1)  # what is short of 1 may be out of sight
     if at < mean:
         gentle = short(min(max((mean - at) / (2 * mean), 2.0**-60), 1.0))
