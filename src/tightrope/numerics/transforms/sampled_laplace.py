@@ -14,14 +14,20 @@ from typing import TYPE_CHECKING
 from flint import ctx
 
 from tightrope.errors import NotCertified
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
-from tightrope.numerics.gauss import float_gauss, gauss, gauss_error
+from tightrope.numerics.gauss import float_gauss
 from tightrope.numerics.products import product
 from tightrope.numerics.transforms import memory as recall
+from tightrope.numerics.transforms.chained_decay import ChainedDecay, Terms
 from tightrope.numerics.transforms.float_lines import FloatNodes
+from tightrope.numerics.transforms.laplace_layers import laplace_float_layers, laplace_layers
+from tightrope.numerics.transforms.laplace_rule import LaplaceRule
+from tightrope.numerics.transforms.layered_decay import Rectangle
 from tightrope.numerics.transforms.near_and_far import near_and_far
 from tightrope.numerics.transforms.sampled_laplace_nodes import FarLaplace
 from tightrope.numerics.transforms.settled_nodes import Quadrature, settled_copies
+from tightrope.numerics.transforms.stretched_decay import FloatLaw
 from tightrope.numerics.transforms.transform import Transform, log_phases, power_sums
 
 if TYPE_CHECKING:
@@ -31,10 +37,10 @@ if TYPE_CHECKING:
 __all__ = ["SampledLaplaceTransform"]
 
 _GUARD = 40
-_MOST_NODES = 400
 _MOST_FAR = 3000  # far out, in doubles
 _NATS, _DOUBLE_BITS = 40.0, 128  # accuracy of doubles, and of what they are made from
 _MANY = 3000  # copies
+_DENSE, _LOOK = 400, 5e3  # nodes of a law in floats; microseconds of a look at a chain
 _SPARSE = 8  # nodes for each that is asked for, if these are taken alone
 
 
@@ -47,7 +53,8 @@ class SampledLaplaceTransform(Transform):
         if not 0 < rate < 1 or epsilon0 <= 0:
             raise AssertionError("the rate must lie between 0 and 1, ε₀ above 0")
         self._reach, self._rate, self._adding = epsilon0, rate, adding
-        self._floats = float(epsilon0), min(float(rate), 1 - 2.0**-53)
+        self._rule = LaplaceRule(epsilon0, rate)
+        self._floats = self._rule.floats
         if not self._floats[0] < 100:
             raise NotCertified("a sampled Laplace transform", "ε₀ is out of reach")
 
@@ -78,33 +85,16 @@ class SampledLaplaceTransform(Transform):
             raise NotCertified("a sampled Laplace transform", f"no rule reaches the power {float(power):.3g}")
         return near
 
-    def _number(self, power: float, y: float, nats: float, most: int = _MOST_NODES) -> tuple[int, float]:
-        """How many Gauss-Legendre nodes for an error of e^−nats, and the ellipse's parameter: a choice, in floats."""
-        e0, q = self._floats
-        best = (most * 10, 1.5)
-        for k in range(1, 15):
-            v = math.pi / 2 * 0.99 * 0.8 ** (k - 1)  # the ellipse's lesser half axis
-            rho = v / e0 + math.sqrt(1 + (v / e0) ** 2)
-            major = e0 * (rho + 1 / rho) / 2
-            turn = min(v, q * math.exp(min(major, 300.0)) * math.sin(v) / (1 - q))
-            above = max(power, 0.0) * (math.log1p(q * math.expm1(major)) - math.log1p(q * math.expm1(-e0)))
-            above += max(-power, 0.0) * (math.log1p(q * math.expm1(e0)) - math.log1p(-q))
-            number = 2 + math.ceil((nats + y * turn + min(above, 60.0) + major) / (2 * math.log(rho)))
-            best = min(best, (number, rho))
-        number = -(-best[0] // 16) * 16 if best[0] < _MOST_NODES else -(-best[0] // 256) * 256  # few, to be kept
-        if number > most:
-            raise NotCertified("a sampled Laplace transform", f"it needs {number} nodes")
-        return number, best[1]
-
     def line(self, t: Fraction, eta: Fraction, count: int) -> tuple[Ball, list[ComplexBall]]:
         """Atoms, and the integral by the Gauss-Legendre rule, one for all nodes."""
         power, y = self._power(t), eta * count
-        number, rho = self._number(float(power), float(y), ctx.prec * math.log(2) + 2)
+        number, rho = self._rule.number(float(power), float(y), ctx.prec * math.log(2) + 2)
         with precision(ctx.prec + _GUARD):
             turn = ball(-eta if self._adding else eta)
-            terms, logs, scale = self._rule_terms(power, number)
+            terms, logs, scale = self._rule.terms(power, number)
             sums = power_sums(terms, [log * turn for log in logs], count)
-            still, moving = (scale * self._error(power, ball(at), number, Fraction(rho)) for at in (Fraction(0), y))
+            errors = (self._rule.error(power, ball(at), number, Fraction(rho)) for at in (Fraction(0), y))
+            still, moving = (scale * error for error in errors)
             value = sums[0].real + between(-still.upper(), still.upper())
             off = between(-moving.upper(), moving.upper())
             off_both = ComplexBall(off, off)
@@ -146,11 +136,11 @@ class SampledLaplaceTransform(Transform):
     def _quadrature(self, t: Fraction, end: Fraction) -> Quadrature:
         """φ at all |y| up to the end."""
         power = self._power(t)
-        number, rho = self._number(float(power), float(end), _NATS, _MOST_FAR)
-        terms, logs, scale = self._rule_terms(power, number)
+        number, rho = self._rule.number(float(power), float(end), _NATS, _MOST_FAR)
+        terms, logs, scale = self._rule.terms(power, number)
         known = recall.log_real(self, t)
         size = (-known.mid()).exp()
-        error = scale * self._error(power, ball(end), number, Fraction(rho)) * size + known.rad().expm1()
+        error = scale * self._rule.error(power, ball(end), number, Fraction(rho)) * size + known.rad().expm1()
         return Quadrature(
             [term * size for term in terms], [-at for at in logs] if self._adding else logs, error.upper()
         )
@@ -158,31 +148,6 @@ class SampledLaplaceTransform(Transform):
     def node_cost(self, copies: int) -> float:
         """Two series of some twenty terms; of many copies hardly any nodes matter."""
         return 300.0 if copies < _MANY else 10.0
-
-    def _rule_terms(self, power: Fraction, number: int) -> tuple[list[Ball], list[Ball], Ball]:
-        """Weights·w^A and ln w at the atoms and the rule's nodes, and the factor of the integral."""
-        e0, q, a = ball(self._reach), ball(self._rate), ball(power)
-        scale = (e0 / -2).exp() / 4 * e0
-        positions, weights = [e0, -e0], [(-e0).exp() / 2, Ball(1) / 2]
-        for x, weight in gauss(number):
-            positions.append(e0 * x)
-            weights.append(scale * weight * (e0 * x / -2).exp())
-        logs = [(q * at.expm1()).log1p() for at in positions]
-        return [weight * (a * log).exp() for weight, log in zip(weights, logs, strict=True)], logs, scale
-
-    def _error(self, power: Fraction, y: Ball, number: int, rho: Fraction) -> Ball:
-        """The rule's error for ∫_{−1}^{1} e^{−l/2} w(l)^{A+iy'} dx, l = ε₀x, for every |y'| ≤ y.
-
-        On an ellipse with half axes major and v < π/2: |e^{−l/2}| ≤ e^{major/2}, 1−q ≤ |w| ≤ w(major), and
-        |arg w| is at most v and at most q·e^major·sin v/(1−q).
-        """
-        e0, q, a, r = ball(self._reach), ball(self._rate), ball(power), ball(rho)
-        major, v = e0 * (r + 1 / r) / 2, e0 * (r - 1 / r) / 2
-        if not v < Ball.pi() / 2:
-            raise NotCertified("a sampled Laplace transform", "the ellipse is too wide")
-        angle = v.min(q * major.exp() * v.sin() / (1 - q))
-        size = a * (q * major.expm1()).log1p() if power >= 0 else a * (-q).log1p()
-        return gauss_error((major / 2 + size + y * angle).exp(), r, number)
 
     def log_floats(self, t: Floats | Sequence[float]) -> Floats:
         """ln G in floats."""
@@ -215,7 +180,7 @@ class SampledLaplaceTransform(Transform):
         import numpy as np
 
         power = -t if self._adding else t + 1
-        masses, logs = self._float_nodes(self._number(power, eta * count, 36.0)[0])
+        masses, logs = self._float_nodes(self._rule.number(power, eta * count, 36.0)[0])
         exponents = power * logs + np.log(masses)
         shares = np.exp(exponents - exponents.max())
         shares /= shares.sum()
@@ -250,6 +215,52 @@ class SampledLaplaceTransform(Transform):
         result: Floats = np.minimum(np.log(total), 0.0)
         return result
 
+    @property
+    def bends(self) -> bool:
+        """Where many are sampled rarely, a chain of values is far closer, and dearer (``chained_decay``)."""
+        return True
+
+    def bent_decay(self, t: Fraction, y: Fraction) -> Ball:
+        """That."""
+        try:
+            return ChainedDecay(self).bound(self._power(t), y).min(Ball(1))
+        except NotCertified:
+            return Ball(1)
+
+    def log_bent_decay_floats(self, t: float, y: Floats) -> Floats:
+        """The same in floats."""
+        effort.spend(_LOOK, "a sampled Laplace transform")
+        power, log = -t if self._adding else t + 1, float(self.log_floats([t])[0])
+        return ChainedDecay(self).logs(power, y, log)
+
+    def chained_moment(self, power: Fraction) -> Ball:
+        """ln G(A)."""
+        return recall.log_real(self, -power if self._adding else power - 1)
+
+    def chained_terms(self, power: Fraction, y: Fraction, nats: float) -> Terms:
+        """The rule of ``line``."""
+        number, rho = self._rule.number(float(power), float(y), nats)
+        terms, logs, scale = self._rule.terms(power, number)
+        error = (scale * self._rule.error(power, ball(y), number, Fraction(rho))).upper()
+        return terms, logs, sum(terms, between(-error, error)), error
+
+    def chained_law(self, power: float) -> FloatLaw:
+        """Atoms and nodes, under w^A."""
+        import numpy as np
+
+        masses, logs = self._float_nodes(_DENSE)
+        exponents = power * logs + np.log(masses)
+        shares = np.exp(exponents - exponents.max())
+        return FloatLaw(logs, shares / shares.sum())
+
+    def chained_layers(self, power: Fraction, log: Ball) -> list[Rectangle]:
+        """Of the part between the atoms."""
+        return laplace_layers(self._reach, self._rate, power, log)
+
+    def chained_float_layers(self, power: float, log: float) -> list[Rectangle]:
+        """About those."""
+        return laplace_float_layers(*self._floats, power, log)
+
     def largest(self) -> Ball | None:
         """ln w(ε₀), or −ln w(−ε₀)."""
         e0, q = ball(self._reach), ball(self._rate)
@@ -257,5 +268,5 @@ class SampledLaplaceTransform(Transform):
 
     def cost(self, t: float, eta: float, count: int, bits: int) -> float:
         """A few elementary functions for each node, then ``power_sums``."""
-        number = self._number(-t if self._adding else t + 1, eta * count, bits * math.log(2) + 2)[0]
+        number = self._rule.number(-t if self._adding else t + 1, eta * count, bits * math.log(2) + 2)[0]
         return number * (8 + 0.8 * math.sqrt(count) + 0.08 * count) + 5 * count

@@ -22,10 +22,13 @@ from tightrope.numerics.exact import near
 from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.chained_decay import ChainedDecay
 from tightrope.numerics.transforms.falling_nodes import FallingTransform
+from tightrope.numerics.transforms.layered_decay import Rectangle
 from tightrope.numerics.transforms.quadratic_decay import best_path, log_path_decays, path_decay
 from tightrope.numerics.transforms.quadratic_loss import QuadraticLoss, domain_end
 from tightrope.numerics.transforms.settled_nodes import Quadrature
+from tightrope.numerics.transforms.stretched_decay import FloatLaw
 from tightrope.numerics.transforms.transform import log_phases, power_sums
+from tightrope.numerics.transforms.unequal_layers import unequal_float_layers, unequal_layers
 from tightrope.numerics.transforms.unequal_powers import UnequalPowers
 
 if TYPE_CHECKING:
@@ -43,6 +46,7 @@ _FEW, _COARSE = 200, 0.2  # places among which a window is sought; the longest s
 _GENTLE = 0.5
 _NODE = 32.0  # microseconds of a node, with its share of an ellipse
 _COUNTED = 20.0  # of them by whoever asks for a rule
+_DENSE = 800  # places of a law in floats
 _LITTLE = -0.02  # nats
 _LONGEST = 2e5  # microseconds of a decay
 _SHARPER = 1.1  # times as low, and a path is worth its proof
@@ -61,10 +65,7 @@ class SampledUnequalTransform(FallingTransform):
             raise NotCertified(_WHAT, "the variances are too close or too far from each other")
         self._law, self._adding = law, adding
         self.end = math.inf if adding else domain_end(law.s1, law.s2)
-        sign = -1 if adding else 1
-        self._chained = ChainedDecay(
-            law, lambda a: recall.log_real(self, sign * a - (0 if adding else 1)), self._window, self._terms
-        )
+        self._chained = ChainedDecay(self)
         self._other = near((law.m1 - law.m2) / law.s2), near(law.s1 / law.s2)  # the other law's mean and deviation
 
     def _power(self, t: Fraction) -> Fraction:
@@ -160,7 +161,7 @@ class SampledUnequalTransform(FallingTransform):
         size = self._log_float(float(power)) + math.log(2 * math.pi) / 2
         return UnequalPowers(self._law, power, y), self._window(float(power), nats), size - nats
 
-    def _terms(self, power: Fraction, y: Fraction, nats: float) -> tuple[list[Ball], list[Ball], Ball, Ball]:
+    def chained_terms(self, power: Fraction, y: Fraction, nats: float) -> tuple[list[Ball], list[Ball], Ball, Ball]:
         """Weights with w^A in them and ln w at all nodes, G(A), and a bound of the sum's errors for all |y'| ≤ y."""
         law, chosen = self._law, panels(*self._rule(power, y, nats), _MOST_NODES)
         a, scale = ball(power), 1 / (2 * Ball.pi()).sqrt()
@@ -174,6 +175,28 @@ class SampledUnequalTransform(FallingTransform):
         error = (scale * chosen.error + law.tails(power, *chosen.ends)).upper()
         return weights, losses, sum(weights, between(-error, error)), error
 
+    def chained_moment(self, power: Fraction) -> Ball:
+        """ln G(A)."""
+        return recall.log_real(self, -power if self._adding else power - 1)
+
+    def chained_law(self, power: float) -> FloatLaw:
+        """ln w, under φw^A."""
+        import numpy as np
+
+        z = np.linspace(*self._window(power, _NATS), _DENSE)
+        losses = self._law.loss_floats(z)
+        logs = power * losses - z * z / 2
+        shares = np.exp(logs - logs.max())
+        return FloatLaw(losses, shares / shares.sum())
+
+    def chained_layers(self, power: Fraction, log: Ball) -> list[Rectangle]:
+        """Those of both branches."""
+        return unequal_layers(self._law, power, self._window(float(power), _NATS), log)
+
+    def chained_float_layers(self, power: float, log: float) -> list[Rectangle]:
+        """About those."""
+        return unequal_float_layers(self._law, power, self._window(power, _NATS), log)
+
     def line(self, t: Fraction, eta: Fraction, count: int) -> tuple[Ball, list[ComplexBall]]:
         """Gauss-Legendre panels, the same for all nodes."""
         power = self._power(t)
@@ -181,7 +204,7 @@ class SampledUnequalTransform(FallingTransform):
             raise NotCertified(_WHAT, "the moment is infinite")
         nats = ctx.prec * math.log(2) + 2
         with precision(ctx.prec + _GUARD):
-            weights, losses, value, error = self._terms(power, eta * count, nats)
+            weights, losses, value, error = self.chained_terms(power, eta * count, nats)
             turn, off = ball(-eta if self._adding else eta), between(-error, error)
             sums = power_sums(weights, [loss * turn for loss in losses], count)
             both = ComplexBall(off, off)
@@ -189,7 +212,7 @@ class SampledUnequalTransform(FallingTransform):
 
     def quadrature(self, t: Fraction, end: Fraction) -> Quadrature:
         """φ at all |y| up to the end, for doubles."""
-        weights, losses, value, error = self._terms(self._power(t), end, _NATS)
+        weights, losses, value, error = self.chained_terms(self._power(t), end, _NATS)
         shares = [weight / value.mid() for weight in weights]
         error = (2 * (error + value.rad()) / value).upper()
         return Quadrature(shares, [-loss for loss in losses] if self._adding else losses, error)
@@ -242,7 +265,8 @@ class SampledUnequalTransform(FallingTransform):
         some = y if len(y) <= _SOME else np.geomspace(float(y.min()), float(y.max()), _SOME)
         try:
             log = self._log_float(power)
-            found = np.minimum(self._path_logs(power, some, log), self._chained.logs(power, some, log))
+            paths, chains = self._path_logs(power, some, log), self._chained.logs(power, some, log)
+            found = np.where(paths < _SHARPER * chains, paths, chains)
         except NotCertified:
             return y * 0.0
         result: Floats = found if len(y) <= _SOME else np.interp(np.log(y), np.log(some), found)

@@ -1,5 +1,5 @@
-"""How fast transforms of sampled pairs of unequal variance fall: never below the truth, and close to it for many
-copies; and the tails of their moments."""
+"""How fast transforms of sampled losses fall, by chains and layers: never below the truth, and close to it for many
+copies; and the tails of moments of normal pairs of unequal variance."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ import pytest
 import tightrope as tr
 from tightrope.numerics.balls import Ball, ball, precision
 from tightrope.numerics.transforms import layered_decay
+from tightrope.numerics.transforms.laplace_layers import laplace_layers
 from tightrope.numerics.transforms.quadratic_loss import QuadraticLoss
+from tightrope.numerics.transforms.sampled_laplace import SampledLaplaceTransform
 from tightrope.numerics.transforms.sampled_unequal import SampledUnequalTransform
 from tightrope.numerics.transforms.stretched_decay import FloatLaw, stretch
+from tightrope.numerics.transforms.unequal_layers import unequal_float_layers, unequal_layers
 
 SETTINGS = [  # other mean, other deviation, rate, copies, tilt, y, adding
     ("0.0126", "0.486", "0.0236", 136483, "1/16", "1/8", False),
@@ -69,8 +72,9 @@ def test_layers_are_above_the_truth_and_below_one(
     for at in (Fraction(y), 10 * Fraction(y), 1000 * Fraction(y)):
         with precision(copies.bit_length() + 40):
             log = transform.log_real(t)
-            bound = layered_decay.layered_decay(law, power, at, window, log)
-            about = layered_decay.log_layered_decays(law, float(power), np.array([float(at)]), window, float(log.mid()))
+            bound = layered_decay.layered_decay(unequal_layers(law, power, window, log), at)
+            rough = unequal_float_layers(law, float(power), window, float(log.mid()))
+            about = layered_decay.log_layered_decays(rough, np.array([float(at)]))
             assert bound < 1
             assert float(bound.log()) == pytest.approx(float(about[0]), rel=1e-4)
         truth = _sizes(law, float(power), float(at) * np.geomspace(1, 30, 40))
@@ -81,10 +85,10 @@ def test_rectangles_are_the_whole_staircase() -> None:
     rng = np.random.default_rng(3)
     values, heights = np.cumsum(rng.random(41)), rng.random(40)
     for order in (1, -1):
-        found = layered_decay._rectangles(list(values[::order]), list(heights[::order]))
+        found = layered_decay.rectangles(list(values[::order]), list(heights[::order]))
         assert sum(mass for mass, _ in found) == pytest.approx(float(heights @ np.diff(values)), rel=1e-12)
         assert max(width for _, width in found) == pytest.approx(float(values[-1] - values[0]))
-    rising = layered_decay._rectangles([0.0, 1.0, 3.0], [2.0, 5.0])
+    rising = layered_decay.rectangles([0.0, 1.0, 3.0], [2.0, 5.0])
     assert sorted(rising) == [(6.0, 2.0), (6.0, 3.0)]
 
 
@@ -147,3 +151,46 @@ def test_many_copies_are_answered_by_a_contour(text: str, delta: str) -> None:
     claim = tr.epsilon(tr.parse(text), delta=delta)
     assert claim.witness["way"] == "contour"
     assert claim.upper - claim.lower < 1e-7 * claim.upper
+
+
+@pytest.mark.parametrize("adding", [False, True])
+@pytest.mark.parametrize(
+    ("reach", "rate", "copies", "tilt", "y"),
+    [("8.2", "4.3e-4", 152606567, "1/8", "1/10"), ("2", "1e-3", 30000, "8", "10"), ("16", "1e-5", 10**7, "1/20", "1")],
+)
+def test_rarely_sampled_laplace_losses_fall_as_they_do(
+    reach: str, rate: str, copies: int, tilt: str, y: str, adding: bool
+) -> None:
+    transform, t = SampledLaplaceTransform(Fraction(reach), Fraction(rate), adding), Fraction(tilt)
+    power, e0, q = (-float(t) if adding else float(t) + 1), float(reach), float(rate)
+    line = np.linspace(-e0, e0, 400_001)
+    masses = np.exp(-e0 / 2 - line / 2) / 4 * (line[1] - line[0])
+    masses[0], masses[-1] = masses[0] / 2 + 0.5, masses[-1] / 2 + math.exp(-e0) / 2
+    loss = np.log1p(q * np.expm1(line))
+    shares = masses * np.exp(power * loss)
+    shares /= shares.sum()
+    places = float(Fraction(y)) * np.geomspace(1, 200, 60)
+    truth = np.array([math.log(abs((shares * np.exp(1j * at * loss)).sum())) for at in places])
+    with precision(copies.bit_length() + 8):
+        bound = float(transform.bent_decay(t, Fraction(y)).log().upper())
+        layers = laplace_layers(Fraction(reach), Fraction(rate), Fraction(power), transform.log_real(t))
+        assert sum(mass for mass, _ in layers) <= 1 - shares[0] - shares[-1] + 1e-9
+    assert bound >= truth.max() - 1e-11
+    assert bound <= 0.85 * truth.max()
+    about = transform.log_bent_decay_floats(float(t), np.array([float(Fraction(y))]))
+    assert float(about[0]) == pytest.approx(bound, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("text", "delta"),
+    [
+        ("laplace(0.122).poisson(0.000428571)*152606567", "3.49e-235"),
+        ("laplace(0.122).poisson(0.000428571)*1526065", "1e-10"),
+        ("laplace(0.3).poisson(0.01)*3000", "1e-8"),
+    ],
+)
+def test_rarely_sampled_laplace_losses_are_answered_by_a_contour(text: str, delta: str) -> None:
+    claim = tr.epsilon(tr.parse(text), delta=delta)
+    assert claim.witness["way"] == "contour"
+    assert claim.upper - claim.lower < 1e-9 * claim.upper
+    assert tr.check(claim.to_json())
