@@ -16,6 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from flint import ctx
+
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, between, precision, upper_float
 from tightrope.numerics.contour.floats import Saddles
@@ -34,11 +36,20 @@ def call_factor(t: Fraction) -> Ball:
 
 def log_moment(parts: Sequence[tuple[Transform, int]], t: Fraction, bits: int) -> Ball:
     """K(t) = Σ k·ln M(t), to about 2^−bits (absolute)."""
-    total = Ball(0)
+    values = []
     for transform, copies in parts:
-        with precision(bits + copies.bit_length()):
-            total += recall.log_real(transform, t) * copies
-    return total
+        value = _known(transform, t, bits + copies.bit_length())
+        size = upper_float(abs(value))  # one of many steps in one may be large itself
+        if 4 < size < math.inf:
+            value = _known(transform, t, bits + copies.bit_length() + math.ceil(math.log2(size)))
+        values.append((value, copies))
+    with precision(max(bits, ctx.prec) + 2 * sum(copies for _, copies in parts).bit_length() + 64):
+        return sum((value * copies for value, copies in values), Ball(0))
+
+
+def _known(transform: Transform, t: Fraction, bits: int) -> Ball:
+    with precision(bits):
+        return recall.log_real(transform, t)
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,17 @@ from flint import ctx
 
 from tightrope.numerics.balls import INFINITY, Ball, ComplexBall, ball, precision
 from tightrope.numerics.exact import near
+from tightrope.numerics.transforms.float_lines import UNIT, FloatNodes, above, as_doubles
 from tightrope.numerics.transforms.quadratic_loss import domain_end
 from tightrope.numerics.transforms.transform import ClosedTransform
 
 if TYPE_CHECKING:
+    from tightrope.numerics.transforms.float_lines import Integers
     from tightrope.numerics.transforms.transform import Complexes, Floats
 
 __all__ = ["UnequalTransform"]
+
+_DOUBLE_BITS = 80
 
 
 class UnequalTransform(ClosedTransform):
@@ -27,6 +31,8 @@ class UnequalTransform(ClosedTransform):
     """
 
     each = True
+
+    sparse = True
 
     def __init__(self, m1: Fraction, s1: Fraction, m2: Fraction, s2: Fraction) -> None:
         self._first, self._second, self._square = s1, s2, (m1 - m2) ** 2
@@ -83,6 +89,24 @@ class UnequalTransform(ClosedTransform):
                 exponent = (s * (s + 1) / v - base) * half + ComplexBall(0, y * log)
                 phi.append(exponent.exp() / (v / width).sqrt())
             return phi
+
+    def float_nodes(self, t: Fraction, eta: Fraction, count: int, floor: Ball) -> FloatNodes | None:
+        """All of them, each from its ball."""
+        import numpy as np
+
+        return self.few_nodes(t, eta, np.arange(count + 1), floor, count)
+
+    def few_nodes(
+        self, t: Fraction, eta: Fraction, indices: Integers, floor: Ball, count: int  # noqa: ARG002
+    ) -> FloatNodes | None:
+        """Likewise."""
+        with precision(_DOUBLE_BITS):
+            values, error = as_doubles(self.at(t, eta, [int(k) for k in indices])), 4 * UNIT
+        return FloatNodes(values, error, above(values, error, floor))
+
+    def node_cost(self, copies: int) -> float:  # noqa: ARG002
+        """A root and an exponential of balls."""
+        return 7e3
 
     def decay(self, t: Fraction, y: Fraction) -> Ball:
         """|φ| itself, which falls: |v| rises, and Re s(s+1)/v is a constant and a positive multiple of 1/|v|²."""
