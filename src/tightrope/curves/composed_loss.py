@@ -22,6 +22,7 @@ from tightrope.curves.pair import Call, Pair
 from tightrope.curves.profile import DirectProfile, Profile
 from tightrope.curves.sampled.allocated import allocated_profile, has_allocation
 from tightrope.curves.sampled.draws import has_draws
+from tightrope.curves.ways import Ways
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, precision
@@ -37,6 +38,7 @@ FEW_ATOMS = 60  # the same as atoms around a closed form
 MOST_GRIDDED = 400  # copies that a certified grid multiplies out; more would take a second for each point
 _LONG, _CALL = 8e5, 30.0  # units of work of a sum that is not quick; of a closed form around an atom
 SEVERAL_DEAR = 2  # copies, where a value of their formula is dear
+MANY = 10**6  # copies
 MOST_ATOMS = 4000  # more atoms around a smooth part would take longer than a second to search over
 
 
@@ -105,10 +107,17 @@ def loss_has_profile(c: Loss) -> Profile:
         return DrawsProfile(c, loss_has_profile)
     if has_allocation(c):
         return allocated_profile(c)
+    others = partial(chosen_ways, c, partial(_summed, c, quick=False))
     try:
-        return _summed(c, quick=True)
+        summed = _summed(c, quick=True)
     except NotCertified:
-        return chosen_ways(c, partial(_summed, c, quick=False))
+        return others()
+    if all(n < MANY for parts in c.directions for _, n in parts):
+        return summed
+    after = others()  # of so many a sum may be longer than it seemed
+    if not isinstance(after, Ways):
+        return summed
+    return Ways((("sum", lambda: summed), *(way for way in after.ways if way[0] != "sum")))
 
 
 def _summed(c: Loss, quick: bool) -> Profile:

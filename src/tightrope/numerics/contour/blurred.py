@@ -27,6 +27,7 @@ _MANY, _LONGER = 60, 4  # so many copies are worth so much more of it
 _FAIR, _LONGEST, _HALF = 2e-7, 6e8, 500.0  # less than that of the call is worth so much of it, and half of what is left
 _WIDEST, _LONG_LOOK = 0.99, 1e8  # of the widest spacing there is; nanoseconds
 _MOMENTS = 3
+_LOOKS = (80, 16)  # places between which the tail of the nodes is looked at
 _COARSEST = 0.1  # spacing, of what it is laid over
 _LEAST_POINTS, _MOST_POINTS = 64, 2**32 - 1
 _COARSER, _MUCH_COARSER = (1, 30, 1000), 100  # accuracies that are tried in turn, and in one plan
@@ -126,8 +127,6 @@ class BlurredSum(LossSum):
         raise failure
 
     def _plan(self, x: float, log_call: float, relative: float, quick: bool, solving: bool = False) -> BlurPlan:
-        import numpy as np
-
         copies = sum(number for _, number in self._parts)
         lost = math.log(relative / (copies * _ROUNDING))  # nats that doubles leave
         t = self._saddles.tilt(x, log_call, -math.log(relative), min(max(lost, _LEAST_LOST), _MOST_LOST), dear=0.5)
@@ -160,12 +159,9 @@ class BlurredSum(LossSum):
                 relative *= _MUCH_COARSER
                 continue
             points = max(math.ceil(2 * math.pi / float(eta) / spacing), _LEAST_POINTS)
-            y = np.geomspace(float(eta) * 2, float(eta) * points, 600)
-            tail = scale - log_call + np.log(1.2 / y + 0.3 * spacing * (at * period + math.log(points)))
-            for transform, copies in self._parts:
-                tail += copies * transform.log_decay_floats(at, y)
-            enough = np.nonzero(tail < math.log(relative / 8))[0]
-            count = min(math.ceil(float(y[enough[0]]) / float(eta)) + 1 if len(enough) else points, points - 1)
+            least = math.log(relative / 8) - scale + log_call
+            fallen = self._fallen(at, float(eta), points, 0.3 * spacing * (at * period + math.log(points)), least)
+            count = min(math.ceil(fallen / float(eta)) + 1, points - 1)
             work = count * max(cost, most / MOST_NODES)
             if quick and spacing * (at + 1) > _WIDEST:  # a coarser look would take as long
                 most = max(most, min(1.01 * work, _LONG_LOOK))
@@ -177,6 +173,25 @@ class BlurredSum(LossSum):
                 return BlurPlan(t, eta, count, points)
             relative *= coarser
         raise NotCertified("a blurred contour", "it needs too many nodes")
+
+    def _fallen(self, t: float, eta: float, points: int, more: float, least: float) -> float:
+        """About the y from which on the tail of the nodes is low enough; beyond all of them, if there is none."""
+        import numpy as np
+
+        low, high = 2 * eta, eta * points
+        for number in _LOOKS:  # a second one between two of the first
+            y = np.geomspace(low, high, number)
+            tail = np.log(1.2 / y + more)
+            for transform, copies in self._parts:
+                tail += copies * transform.log_decay_floats(t, y)
+            enough = np.nonzero(tail < least)[0]
+            if not len(enough):
+                return high
+            i = int(enough[0])
+            if i == 0:
+                return low
+            low, high = float(y[i - 1]), float(y[i])
+        return high
 
     def _node_cost(self) -> float:
         """About how many nanoseconds a node takes: more if it is not dropped, as are most of many copies."""

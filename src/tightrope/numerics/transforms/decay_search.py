@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from tightrope.errors import NotCertified
+from tightrope.numerics import effort
 from tightrope.numerics.transforms.sampled_rule import Rule, short
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ __all__ = ["best_angle", "least_logs", "polar", "positions", "shifted_rule"]
 
 _WIDEST = 2.9
 _MOST_NODES = 5000
+_PLACE = 8.0  # microseconds of an angle at a y, about
 _AROUND = (-0.8, -0.4, 0.0, 0.4, 0.8)  # steps of the coarse search
 
 
@@ -87,6 +89,7 @@ def least_logs(logs: Logs, c: float, rate: float, y: Floats) -> Floats:
     """About the logarithm of the least R, at many y within a small range."""
     import numpy as np
 
+    effort.spend(_PLACE * len(_AROUND) * len(y), "a search of a decay")
     angle, ratio = _best(logs, c, rate, math.sqrt(y[0] * y[-1]))
     angles = np.minimum(angle * ratio ** np.array(_AROUND), _WIDEST)
     result: Floats = np.minimum(logs(angles, y).min(axis=1), 0.0)
