@@ -38,7 +38,7 @@ FEW_ATOMS = 60  # the same as atoms around a closed form
 MOST_GRIDDED = 400  # copies that a certified grid multiplies out; more would take a second for each point
 _LONG, _CALL = 8e5, 30.0  # units of work of a sum that is not quick; of a closed form around an atom
 SEVERAL_DEAR = 2  # copies, where a value of their formula is dear
-MANY = 10**6  # copies
+MANY = 10**4  # copies
 MOST_ATOMS = 4000  # more atoms around a smooth part would take longer than a second to search over
 
 

@@ -23,6 +23,7 @@ _LAST = "grid"  # it answers nearly always, the better the more work it is allow
 _GRIDDED = 1e-7  # about what it reaches: an answer that is no wider has nothing to hope from it
 _KEPT, _LEAST = 0.35, 1.5e5  # of the work that is allowed, for that; and so much at least, whatever a proof costs
 _EACH = 0.6  # where there is no grid: of the rest, for one way's searches, as the next may do better
+_SUMMED = 0.4  # for a sum that others stand behind: it is short, or longer than it seemed
 _BEFORE = "blurred"  # likewise, as a grid serves what it does not
 _AROUND, _LESS = "atoms", 0.6  # often closer than a grid after it: a part of what is held back for that will do
 _SHARE, _LITTLE = 0.85, 3e4  # of the work that is allowed, for a way to many points; and what none can do with
@@ -156,6 +157,8 @@ class Ways(Profile):
 
     def _share(self, name: str, held: bool) -> float:
         """Of the work that is left, for a way's searches; ``held``: something is held back for a grid."""
+        if name == _LONG and name == self.ways[0][0] != self.ways[-1][0]:
+            return _SUMMED
         whole = name in (_AROUND, self.ways[-1][0]) or (held and name != _BEFORE)
         return 1.0 if whole else _EACH
 

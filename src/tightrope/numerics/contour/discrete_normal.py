@@ -89,7 +89,7 @@ def _unmoved(variance: Fraction, shift: int, copies: int, x: Ball) -> Ball | Non
     value = -(-above).expm1()
     if above > 0 and chance < value * Ball(2) ** (-int(ctx.prec) - 8):
         return value + between(-chance, chance)
-    return between(Ball(0), chance) if above < 0 and chance < _UNSEEN else None
+    return None if above > 0 or not chance < _UNSEEN else between(Ball(0), value.upper().max(Ball(0)) + chance)
 
 
 def _tilted_variance(variance: float, place: float) -> float:

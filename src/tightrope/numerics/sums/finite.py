@@ -18,7 +18,7 @@ __all__ = ["FiniteLaw", "FiniteSum", "on_lattice", "scattered"]
 
 _KEPT = 3  # composed laws kept, one for each precision in use
 _TRIES = 2
-_NARROW, _ENOUGH = 2.0**-64, 76  # bits: no answer is asked for more
+_NARROW, _ENOUGH = 2.0**-64, 73  # bits: no answer is asked for more
 
 
 @dataclass(frozen=True, eq=False)
