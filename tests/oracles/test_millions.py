@@ -143,7 +143,7 @@ def test_pairs_of_unequal_variance_in_doubles() -> None:
     transform, t, eta = (
         UnequalTransform(Fraction(0), Fraction(1), Fraction(1, 2), Fraction(2)),
         Fraction(1, 2),
-        Fraction(1, 8),
+        Fraction(2),
     )
     nodes = transform.float_nodes(t, eta, 40, Ball(-1))
     assert nodes is not None
