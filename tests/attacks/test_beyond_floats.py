@@ -38,3 +38,11 @@ def test_sums_that_do_not_move_at_all():
     assert claim.upper / claim.lower < 1 + 1e-12
     assert tr.delta(steps, epsilon=loss - 1).lower == pytest.approx(0.6321205588, rel=1e-8)
     assert tr.delta(steps, epsilon=loss + 1).upper == 5e-324
+
+
+def test_laplace_noise_that_is_hardly_any_beside_a_sample() -> None:
+    """e^−113 is not 1 + (e^−113 − 1): the cells of the plain loss lost their lower end."""
+    claim = tr.epsilon(
+        tr.Laplace(scale="0.0088") * 10 + tr.Laplace(scale="9.52").without_replacement(533, 1000) * 3, delta="5.33e-178"
+    )
+    assert 1000 < claim.lower <= claim.upper < 1140

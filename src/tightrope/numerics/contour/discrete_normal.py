@@ -17,6 +17,7 @@ from functools import lru_cache
 
 from flint import ctx
 
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
 from tightrope.numerics.contour.floats import Saddles, searching
 from tightrope.numerics.contour.proof import call_factor
@@ -26,7 +27,7 @@ from tightrope.numerics.transforms.transform import whole_power
 
 __all__ = ["discrete_normal_sum_call"]
 
-_MOST_NODES = 4000
+_MOST_NODES, _NODE = 4000, 6.0  # and units of work
 _FURTHEST, _MOST_LOST = -2e4, 3e2  # ln of a call that nobody asks for, and nats that it may cost
 _UNSEEN = Ball(2) ** -1200
 _NARROW = 0.3  # a variance below which it is not that of the normal law
@@ -77,6 +78,7 @@ def _at(variance: Fraction, shift: int, copies: int, x: Ball) -> Ball:
     number = min(number, _MOST_NODES)
     sizes = [copies, tilts.log_moment + 2, float(t) * at + 2, 1 / step + 2, 1 / step + 2]
     guard = 40 + math.ceil(lost / math.log(2)) + sum(math.ceil(math.log2(max(size, 1.0))) for size in sizes)
+    effort.spend(_NODE * number, "a sum of discrete Gaussians")  # and a little for others, even if they are kept
     with precision(bits + guard):
         return _line(variance, shift, copies, t, around, number, bits + guard).call(x)
 

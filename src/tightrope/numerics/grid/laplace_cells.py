@@ -43,7 +43,7 @@ class _Piece:
             raise NotCertified(_WHAT, "ε₀ is out of reach")
         self._rate, self._rest, self._scale = _float(rate), _float(rest), _float(2 * scale)
         self._low, self._high = _float(low), _float(high)
-        self._losses = [float((1 + rate * end.expm1()).log().mid()) for end in ends]
+        self._losses = [float(_mixture(rate, end).log().mid()) for end in ends]
         # The ends are floats near the true ones: what lies between may be missing in the end cells, or too much there.
         slope = rate * high.exp() / (rest + rate * high.exp())
         self._slack = upper_float(4 * UNIT * slope * max(abs(low), abs(high)))
@@ -117,8 +117,8 @@ def _mirrored(piece: _Piece, edges: Floats) -> Cells:
 
 
 def _mixture(rate: Ball, base: Ball) -> Ball:
-    """1 − q + q·e^l."""
-    return 1 + rate * base.expm1()
+    """1 − q + q·e^l; without a sample nothing cancels."""
+    return base.exp() if rate == 1 else 1 + rate * base.expm1()
 
 
 @dataclass(frozen=True, eq=False)
