@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 from flint import ctx
@@ -95,35 +96,49 @@ class DiscreteNormalTransform(Transform):
 
     def on_line(self, t: Fraction, places: Sequence[Ball]) -> list[ComplexBall]:
         """M(t+iy)/M(t) at each y, reduced to the first period."""
-        period, base, phi = 2 * Ball.pi() * ball(self._variance / self._shift), self._theta(t, Ball(0)), []
+        theta = partial(self._theta, t) if self._variance >= DUAL else partial(self._narrow_theta, self._masses(t))
+        period, base, phi = 2 * Ball.pi() * ball(self._variance / self._shift), theta(Ball(0)), []
         for place in places:
             turns = round(float(place.mid()) / float(period.mid()))
             y = place - turns * period
             log = ComplexBall(-y * y, y * ball(2 * t + 1)) * ball(self.offset)
-            value = log.exp() * self._theta(t, y) / base
+            value = log.exp() * theta(y) / base
             phi.append(-value if turns * self._shift % 2 else value)
         return phi
 
     def _theta(self, t: Fraction, y: Ball) -> ComplexBall:
-        """S((t+iy)D)/√2πv = Σ_n e^{−2π²vn² + 2πin(t+iy)D}, or directly, for |y| up to a little over half a period."""
+        """S((t+iy)D)/√2πv = Σ_n e^{−2π²vn² + 2πin(t+iy)D}, for |y| up to a little over half a period."""
         w, c, b, pi = ball(self._variance), t * self._shift, y * self._shift, Ball.pi()
         c -= round(c)
-        if not abs(b) < 1.1 * pi * w:
+        self._within(b)
+        rate, count = 2 * pi * pi * w, 2 + math.isqrt(int(ctx.prec / (28 * min(self._float, 1e6))))
+        total = ComplexBall(1)
+        for n in range(1, count + 1):
+            for m in (n, -n):
+                total += ComplexBall(-rate * (n * n) - 2 * pi * m * b, 2 * pi * m * ball(c)).exp()
+        # Terms of n beyond fall by more than half each, since 2π|b| ≤ 1.1·2π²v.
+        return _widened(total, 4 * (2 * pi * (count + 1) * abs(b) - rate * (count + 1) ** 2).exp())
+
+    def _within(self, b: Ball) -> None:
+        if not abs(b) < 1.1 * Ball.pi() * ball(self._variance):
             raise NotCertified("the discrete Gaussian's transform", "a node is not in the first period")
-        if self._variance >= DUAL:
-            rate, count = 2 * pi * pi * w, 2 + math.isqrt(int(ctx.prec / (28 * min(self._float, 1e6))))
-            total = ComplexBall(1)
-            for n in range(1, count + 1):
-                for m in (n, -n):
-                    total += ComplexBall(-rate * (n * n) - 2 * pi * m * b, 2 * pi * m * ball(c)).exp()
-            # Terms of n beyond fall by more than half each, since 2π|b| ≤ 1.1·2π²v.
-            return _widened(total, 4 * (2 * pi * (count + 1) * abs(b) - rate * (count + 1) ** 2).exp())
-        half, count = 1 / (2 * w), 3 + math.isqrt(ctx.prec // 4)
-        total = ComplexBall(0)
-        for k in range(-count, count + 1):
-            total += unit(2 * half * b * ball(k - c)) * (-half * ball((k - c) ** 2)).exp()
-        # Beyond, |k − c| ≥ |k| − ½, and 1/2v > 3.
-        return _widened(total, 4 * (-half * count**2).exp()) * (half * b * b).exp() / (2 * pi * w).sqrt()
+
+    def _masses(self, t: Fraction) -> tuple[list[tuple[Ball, Ball]], Ball]:
+        """Places k − c and e^{−(k−c)²/2v} there, c = tD less a whole number; and a bound of the others: beyond,
+        |k − c| ≥ |k| − ½, and 1/2v > 3."""
+        half, c = ball(1 / (2 * self._variance)), t * self._shift
+        c -= round(c)
+        count = 2 + math.isqrt(int(1.4 * ctx.prec * self._float) + 1)
+        places = [ball(k - c) for k in range(-count, count + 1)]
+        return [(place, (-half * place * place).exp()) for place in places], 4 * (-half * count**2).exp()
+
+    def _narrow_theta(self, masses: tuple[list[tuple[Ball, Ball]], Ball], y: Ball) -> ComplexBall:
+        """The same, value by value."""
+        w, b = ball(self._variance), y * self._shift
+        self._within(b)
+        turn = b / w
+        total = sum((unit(turn * place) * mass for place, mass in masses[0]), ComplexBall(0))
+        return _widened(total, masses[1]) * (b * b / (2 * w)).exp() / (2 * Ball.pi() * w).sqrt()
 
     def line(self, t: Fraction, eta: Fraction, count: int) -> tuple[Ball, list[ComplexBall]]:
         """All nodes."""
