@@ -72,16 +72,15 @@ class Proof:
         y = plan.eta * plan.count
         t, bits = ball(plan.t), plan.bits - sum(copies for _, copies in self._parts).bit_length()
         factor = 2 * (t / ball(y)).atan() / (t * ball(plan.eta))
-        decaying = self._decaying(float(y))
-        tail = factor * self._log_decay(decaying, y, bent=False).exp()
-        if tail * t * (t + 1) > Ball(2) ** (_SPARE - bits) and any(self._parts[i][0].bends for i in decaying):
-            tail = tail.min(factor * self._log_decay(decaying, y, bent=True).exp())  # the plan may rest on it
+        tail = factor * self._log_decay(y, bent=False).exp()
+        if tail * t * (t + 1) > Ball(2) ** (_SPARE - bits) and any(transform.bends for transform, _ in self._parts):
+            tail = tail.min(factor * self._log_decay(y, bent=True).exp())  # the plan may rest on it
         return tail.upper()
 
-    def _log_decay(self, decaying: Sequence[int], y: Fraction, bent: bool) -> Ball:
+    def _log_decay(self, y: Fraction, bent: bool) -> Ball:
         """ln of a bound of Π|φ|^k beyond y."""
         log = Ball(0)
-        for i in decaying:
+        for i in self._decaying(float(y), bent):
             transform, copies = self._parts[i]
             with precision(copies.bit_length() + 4 + -(-44 // copies)):  # R^k to a few per cent, and down to 2^−44
                 found = recall.bent_decay if bent and transform.bends else recall.decay
@@ -89,14 +88,15 @@ class Proof:
             log += bound.log() * copies
         return log
 
-    def _decaying(self, y: float) -> list[int]:
+    def _decaying(self, y: float, bent: bool) -> list[int]:
         """The parts whose decay is worth proving: enough of them, the strongest first."""
         import numpy as np
 
         if len(self._parts) == 1:
             return [0]
         at, t = np.array([y]), float(self._plan.t)
-        logs = [copies * float(transform.log_decay_floats(t, at)[0]) for transform, copies in self._parts]
+        looks = [one.log_bent_decay_floats if bent and one.bends else one.log_decay_floats for one, _ in self._parts]
+        logs = [copies * float(look(t, at)[0]) for look, (_, copies) in zip(looks, self._parts, strict=True)]
         order = sorted((i for i in range(len(logs)) if logs[i] < 0), key=lambda i: logs[i])
         chosen, total, enough = [], 0.0, math.fsum(logs) + 0.05
         for i in order:

@@ -12,7 +12,7 @@ from tightrope.numerics.gauss import gauss, gauss_error
 
 __all__ = ["LaplaceRule"]
 
-_MOST_NODES = 400
+_MOST_NODES, _FEW = 1600, 400  # few that differ by little are kept
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class LaplaceRule:
             above += max(-power, 0.0) * (math.log1p(q * math.expm1(e0)) - math.log1p(-q))
             number = 2 + math.ceil((nats + y * turn + min(above, 60.0) + major) / (2 * math.log(rho)))
             best = min(best, (number, rho))
-        number = -(-best[0] // 16) * 16 if best[0] < _MOST_NODES else -(-best[0] // 256) * 256  # few, to be kept
+        number = -(-best[0] // 16) * 16 if best[0] < _FEW else -(-best[0] // 256) * 256  # few, to be kept
         if number > most:
             raise NotCertified("a sampled Laplace transform", f"it needs {number} nodes")
         return number, best[1]
