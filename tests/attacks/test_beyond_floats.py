@@ -46,3 +46,19 @@ def test_laplace_noise_that_is_hardly_any_beside_a_sample() -> None:
         tr.Laplace(scale="0.0088") * 10 + tr.Laplace(scale="9.52").without_replacement(533, 1000) * 3, delta="5.33e-178"
     )
     assert 1000 < claim.lower <= claim.upper < 1140
+
+
+def test_a_lower_end_beside_an_atom_is_proved_again() -> None:
+    """δ jumps just below it: at that ε itself a grid tells δ to three per cent only."""
+    claim = tr.epsilon(tr.parse("discrete_gaussian(0.114).without_replacement(204, 1000) * 3"), delta="1.88e-6")
+    assert tr.check(claim.to_json())
+
+
+def test_a_leak_that_is_nearly_everything() -> None:
+    m = tr.parse(
+        "gaussian(4.51).poisson(7.06293e-8) * 268 + approx(0.154, 5.3e-6) * 171296 + staircase(0.352, gamma=0.3) * 2"
+    )
+    claims = [tr.delta(m, epsilon=epsilon) for epsilon in (0.01, 1, 100, 10**5)]
+    leak = 1 - (1 - 5.3e-6) ** 171296
+    assert all(leak <= claim.upper <= 1 for claim in claims)
+    assert abs(claims[-1].upper - leak) < 1e-9

@@ -186,11 +186,24 @@ def _exceeds(
         try:
             with effort.paid(), effort.allowed(most):
                 other = loss_has_profile(law)
-                if _above(other, epsilon, other.find(epsilon), target, strict):
+                witness = other.find(epsilon)
+                if _above(other, epsilon, witness, target, strict) or (
+                    strict and most == _SEARCHES[-1] and _undecided(other, epsilon, witness, target)
+                ):
                     return True
         except NotCertified:
             continue
     return False
+
+
+def _undecided(profile: Profile, epsilon: Fraction, witness: Witness, target: Fraction) -> bool:
+    """Whether a proof at ε does not tell, but one at the least ε for the target does: beside an atom that is closer."""
+    value = profile.prove(epsilon, witness)
+    with precision(256):
+        if value < ball(target):
+            return False
+    with effort.paid(), effort.allowed(_SEARCHES[-1]):  # as much as the question itself had
+        return profile.epsilon(target)[0].lower >= epsilon
 
 
 def _honest(stated: Claim, route: Route) -> list[str]:

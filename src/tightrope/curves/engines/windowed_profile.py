@@ -59,7 +59,7 @@ class WindowedProfile(Profile):
         if x < 0:
             raise NotCertified("a windowed contour", "ε is negative")
         level, slope = self.steps.estimate(x)
-        level = math.log(math.exp(level) + self._leak()) if self._leak() else level
+        level = math.log(math.exp(min(level, 0.0)) + self._leak()) if self._leak() else level
         return self._beside(x, level, self.steps.plan(x, level, max(slope, 1.0)))  # δ itself is wanted
 
     def _leak(self) -> float:
