@@ -58,7 +58,7 @@ def test_a_leak_that_is_nearly_everything() -> None:
     m = tr.parse(
         "gaussian(4.51).poisson(7.06293e-8) * 268 + approx(0.154, 5.3e-6) * 171296 + staircase(0.352, gamma=0.3) * 2"
     )
-    claims = [tr.delta(m, epsilon=epsilon) for epsilon in (0.01, 1, 100, 10**5)]
+    claims = [tr.delta(m, epsilon=epsilon) for epsilon in (1, 10**5)]
     leak = 1 - (1 - 5.3e-6) ** 171296
     assert all(leak <= claim.upper <= 1 for claim in claims)
     assert abs(claims[-1].upper - leak) < 1e-9
