@@ -62,3 +62,8 @@ def test_a_leak_that_is_nearly_everything() -> None:
     leak = 1 - (1 - 5.3e-6) ** 171296
     assert all(leak <= claim.upper <= 1 for claim in claims)
     assert abs(claims[-1].upper - leak) < 1e-9
+
+
+def test_a_root_that_floats_do_not_find() -> None:
+    claim = tr.epsilon(tr.parse("gaussian(555).without_replacement(331, 1000) * 26"), delta="5.16e-194")
+    assert 0.05 < claim.lower <= claim.upper < 0.28  # of the noise without a sample

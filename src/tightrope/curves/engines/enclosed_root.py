@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -40,6 +41,8 @@ def enclosed_root(
 
 def ends_near(profile: Profile, low: float, high: float, delta: Fraction, witness: Witness) -> Bound:
     """Both ends near those that floats found, each proved where it is returned; 0 if no lower one is."""
+    if not (math.isfinite(low) and math.isfinite(2 * high)):
+        raise NotCertified("the exact profile", "no ε was found in floats")
     upper = next((e for step in _ENDS if profile.meets(Fraction(e := high * (1 + step)), delta, witness)), None)
     if upper is None:
         raise NotCertified("the exact profile", f"no contour proved an ε near {high:.6g}")
