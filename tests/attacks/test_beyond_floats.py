@@ -1,5 +1,7 @@
+
 """Parameters of very different size: searches in floats see nothing, and give way to others or to a typed error."""
 
+import json
 import math
 
 import pytest
@@ -52,6 +54,10 @@ def test_a_lower_end_beside_an_atom_is_proved_again() -> None:
     """δ jumps just below it: at that ε itself a grid tells δ to three per cent only."""
     claim = tr.epsilon(tr.parse("discrete_gaussian(0.114).without_replacement(204, 1000) * 3"), delta="1.88e-6")
     assert tr.check(claim.to_json())
+    stated = json.loads(claim.to_json())
+    forged = claim.upper - 1e-12  # less than 2e-9 above what is proved, and that does not excuse it
+    assert stated["lower"] < claim.computed.lower < forged
+    assert not tr.check(json.dumps({**stated, "lower": forged}))
 
 
 def test_a_leak_that_is_nearly_everything() -> None:
