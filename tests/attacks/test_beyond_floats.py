@@ -1,4 +1,3 @@
-
 """Parameters of very different size: searches in floats see nothing, and give way to others or to a typed error."""
 
 import json
