@@ -36,7 +36,7 @@ _SHARES, _CLEARLY = (0.55, 0.8), 0.97  # of the work for the first direction: th
 _NEARBY = Fraction(1, 1000)  # relatively: where else the grids of an ε are used
 _FEW_POINTS = 4  # of a profile, each with grids of its own
 _LOCATED = 2.5e4  # units of work: the search for the place of a grid
-_MOST = 200_000  # steps beyond which floats see nothing of a sum
+_MOST = 20_000_000  # steps beyond which floats see nothing of a sum
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from tightrope.numerics.transforms.transform import Transform
 __all__ = ["UNITS", "ContourSum", "Plan", "Unseen"]
 
 _KEPT = 8
-_MOST_MICROSECONDS = 5e5
+_MOST_MICROSECONDS = 1e6
 UNITS, _LEAST = 1.3, 1e3  # of work for each microsecond that transforms expect to need, and for a short proof
 _FLOAT_NATS, _FLOAT_LOST = 34.0, 15.0  # what floats can hold, and what of it a flatter tilt may spend
 _MOST_LOST = 60.0

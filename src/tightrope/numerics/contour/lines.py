@@ -24,7 +24,7 @@ _MOST_NODES = 4096
 _CLOSE = 0.1
 _SETTLED = 1e-10  # ln of the call this near to its target: the last secant step squares it
 _SHARE = 0.3  # of the proof's work
-_MOST_MICROSECONDS = 1.5e5  # of the proof, which is a few times slower
+_MOST_MICROSECONDS = 4e5  # of the proof, which is many times slower
 _NATS = 34.0  # accuracy aimed at: about what floats can hold
 
 

@@ -152,6 +152,8 @@ def laid_out(
     least = sum(one.copies * lattice.first for (one, _, _), lattice in zip(shown, lattices, strict=True))
     start = least if least > start - length // 25 and not climb else start
     above, below = _short(window.above, up=True), _short(window.below)
+    if window.sure < window.bottom and (climb or least < start):
+        return laid_out(shown, moments, replace(window, bottom=window.sure), length, split, climb, height)
     known = tuple(streams) if climb else ()
     return GridPlan(tuple(lattices), _short(window.tilt), start, length, above, below, split or climb, known)
 
@@ -203,6 +205,7 @@ class Window:
     top: float
     below: float
     above: float
+    sure: float = -math.inf  # the bottom where rounding may bring sums below all that there are
 
 
 def window_at(
@@ -219,10 +222,11 @@ def window_at(
     low = int(np.argmax(bottoms))
     bottom = max(float(bottoms[low]), lowest)
     if above >= last:  # near the largest sum, where no tilt is steep enough
-        return Window(tilt, bottom, highest, float(TILTS[first + low]), _STEEPER * tilt)
+        return Window(tilt, bottom, highest, float(TILTS[first + low]), _STEEPER * tilt, float(bottoms[low]))
     tops = (total[up] - left) / (TILTS[up] - tilt)
     high = int(np.argmin(tops))
-    return Window(tilt, bottom, float(tops[high]), float(TILTS[first + low]), float(TILTS[above + high]))
+    tilts = float(TILTS[first + low]), float(TILTS[above + high])
+    return Window(tilt, bottom, float(tops[high]), *tilts, float(bottoms[low]))
 
 
 def _windows(places: NDArray[np.intp], window: Callable[[int], Window]) -> list[Window]:
