@@ -46,6 +46,11 @@ RANGES = {
     "any": Ranges((0.01, 1e3), (1e-7, 1.0), 1e9, 300 * math.log(10), 0.5),
 }
 
+SHARES = {
+    "gaussian": 0.4, "laplace": 0.15, "discrete_gaussian": 0.13, "discrete_laplace": 0.08, "randomized_response": 0.12,
+    "gaussian_pair": 0.08, "approx": 0.04,
+}
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -73,10 +78,7 @@ def drawn(rng: np.random.Generator, low: float, high: float) -> float:
 
 
 def leaf(rng: np.random.Generator, ranges: Ranges) -> str:
-    kind = rng.choice(
-        ["gaussian", "laplace", "discrete_gaussian", "discrete_laplace", "randomized_response", "gaussian_pair", "approx"],
-        p=[0.4, 0.15, 0.13, 0.08, 0.12, 0.08, 0.04],
-    )
+    kind = rng.choice(list(SHARES), p=list(SHARES.values()))
     scale = drawn(rng, *ranges.scale)
     match kind:
         case "randomized_response":
@@ -151,8 +153,8 @@ def answers(name: str, seeds: range) -> Iterator[Answer]:
 def told(word: str, found: list[Answer]) -> None:
     print(f"{word}: {len(found)}")
     for a in found[:40]:
-        low, high = a.judged
-        print(f"  {a.seed}: {a.tree} at {a.delta}: [{low:.10g}, {high:.10g}] gap {a.gap:.1e}, {a.seconds:.2f} s, {a.way} {a.wrong}")
+        ends = "[{:.10g}, {:.10g}]".format(*a.judged)
+        print(f"  {a.seed}: {a.tree} at {a.delta}: {ends} gap {a.gap:.1e}, {a.seconds:.2f} s, {a.way} {a.wrong}")
 
 
 def main() -> None:
@@ -170,7 +172,7 @@ def main() -> None:
     told("wider than sought", sorted((a for a in found if a.gap > a.sought), key=lambda a: -a.gap))
     told("slower than two seconds", sorted((a for a in found if a.seconds > SLOW), key=lambda a: -a.seconds))
     seconds = np.array([a.seconds for a in found])
-    print("CPU seconds: sum %.1f, percentiles 50/90/99/100 %s" % (seconds.sum(), np.percentile(seconds, (50, 90, 99, 100)).round(3)))
+    print(f"CPU seconds: {seconds.sum():.1f}, percentiles 50/90/99/100: {np.percentile(seconds, (50, 90, 99, 100))}")
     disjoint = []
     if options.against:
         before = [Answer(**json.loads(line)) for line in Path(options.against).read_text().splitlines()]

@@ -7,7 +7,6 @@ every notion.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -25,7 +24,7 @@ from tightrope.curves.pure import Pure
 from tightrope.curves.renyi import Renyi
 from tightrope.curves.sampled.grouped import loss_of_grouped_poisson_sample
 from tightrope.curves.sampled.poisson import single
-from tightrope.curves.sampled.tabled import loss_is_dominated_by_dots
+from tightrope.curves.sampled.tabled import loss_is_dominated_by_dots, loss_is_dominated_by_even_dots
 from tightrope.curves.truncated import TruncatedConcentrated
 from tightrope.mechanisms.base import Leaf, Mechanism
 from tightrope.mechanisms.batches import Allocated, ShuffledBatches
@@ -198,26 +197,24 @@ def _of_sample(mechanism: Poisson | WithoutReplacement) -> Facts:
 
 
 def _as_one(base: Facts, mechanism: Poisson | WithoutReplacement) -> Facts:
-    """With one law for several mechanisms that are run on one sample, which acts on all of them together."""
+    """With one law for several mechanisms that are run on one sample, which acts on all of them together; of a record
+    exchanged in a sample of a fixed size, one that is its own reverse."""
     law = base.get(Loss)
-    if law is None or mechanism.rate == 1 or single(law.curve) is not None:
+    if law is None or mechanism.rate == 1:
         return base
-    if not isinstance(mechanism, WithoutReplacement) or mechanism.relation == "add-remove":
-        return _tabled(base, mechanism.part)
-    if law.curve.add is not None:
-        return base
-    known = _tabled(base, mechanism.part)
-    return {**known, Loss: replace(known[Loss], curve=Loss(known[Loss].curve.remove))}  # of its own reverse
+    alone = single(law.curve) is not None
+    if isinstance(mechanism, WithoutReplacement) and mechanism.relation == "replace":
+        return base if alone and law.curve.add is None else _tabled(base, mechanism.part, even=True)
+    return base if alone else _tabled(base, mechanism.part)
 
 
-def _tabled(base: Facts, part: Mechanism) -> Facts:
-    """With a table in place of the law, where there is one."""
-    law = base.get(Loss)
-    table = None if law is None else loss_is_dominated_by_dots(law.curve)
+def _tabled(base: Facts, part: Mechanism, even: bool = False) -> Facts:
+    """With a table in place of the law, where there is one; ``even``: one that is its own reverse."""
+    law, rule = base.get(Loss), loss_is_dominated_by_even_dots if even else loss_is_dominated_by_dots
+    table = None if law is None else rule(law.curve)
     if law is None or table is None:
         return base
-    line = Step(loss_is_dominated_by_dots.id, str(part), 1, table)
-    return {**base, Loss: Fact(table, "upper", (*law.steps, line))}
+    return {**base, Loss: Fact(table, "upper", (*law.steps, Step(rule.id, str(part), 1, table)))}
 
 
 def _of_sharing(mechanism: Sharing) -> Facts:

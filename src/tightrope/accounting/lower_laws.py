@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 
 from tightrope.accounting.facts import fact
@@ -34,6 +35,8 @@ from tightrope.mechanisms.stated import Stated
 from tightrope.theorems import Step, Theorem
 
 Known = tuple[Loss, tuple[Step, ...]]  # a law, and the lines that prove it
+Sample = WithoutReplacement | WithReplacement | Poisson
+Rule = Theorem[[Loss, Fraction], Loss | None]
 
 
 def lower_losses(m: Mechanism) -> Iterator[Known]:
@@ -47,6 +50,9 @@ def lower_losses(m: Mechanism) -> Iterator[Known]:
     together = [(law, n) for law, n, _ in parts]
     if together:
         yield loss_composes(together), tuple(multiplied(s, n) for _, n, steps in parts for s in steps)
+    turned = [(_turned(part), n) for part, n in terms(m).items()]
+    if any(known for known, _ in turned):
+        yield _composed([(known or _attained(part, n), n) for (known, n), part in zip(turned, terms(m), strict=True)])
     easy = [(law, n, s) for law, n, s in parts if _easy(law)]
     if easy and len(easy) < len(parts):
         yield (
@@ -66,9 +72,26 @@ def lower_losses(m: Mechanism) -> Iterator[Known]:
 
 def _of_members(m: Mechanism) -> Iterator[Known]:
     """Of groups whose own law has few moments that are known: what one member attains."""
-    found = [(known, n) for part, n in terms(m).items() if (known := _attained_alone(part, n)) is not None]
+    yield _composed([(_attained_alone(part, n), n) for part, n in terms(m).items()])
+
+
+def _composed(laws: Iterable[tuple[Known | None, int]]) -> Known:
+    """All that are known, each taken so often."""
+    found = [(known, n) for known, n in laws if known is not None]
     steps = tuple(multiplied(s, n) for (_, lines), n in found for s in lines)
-    yield loss_composes([(law, n) for (law, _), n in found]), steps
+    return loss_composes([(law, n) for (law, _), n in found]), steps
+
+
+def _turned(part: Mechanism) -> Known | None:
+    """Of a sample of a fixed size whose base costs more one way than the other: what is attained if the records that
+    are equal are those of the other kind."""
+    if not isinstance(part, WithoutReplacement) or part.relation != "replace":
+        return None
+    base = _attained_law(part.part)
+    if base is None or base.curve.add is None:
+        return None
+    back = replace(base, curve=Loss(base.curve.add, base.curve.remove))
+    return _sampled_law(back, part, loss_attained_without_replacement, part.rate)
 
 
 def _attained_alone(part: Mechanism, times: int) -> Known | None:
@@ -179,14 +202,14 @@ def _attained_law(part: Mechanism) -> Fact | None:
     return known
 
 
-def _attained_by_sample(
-    part: WithoutReplacement | WithReplacement | Poisson, rule: Theorem[[Loss, Fraction], Loss | None], rate: Fraction
-) -> Known | None:
+def _attained_by_sample(part: Sample, rule: Rule, rate: Fraction) -> Known | None:
     """One pair of data sets, on a base whose own law is attained; of several mechanisms on one sample a table of their
     outputs."""
     base = _attained_law(part.part)
-    if base is None:
-        return None
+    return None if base is None else _sampled_law(base, part, rule, rate)
+
+
+def _sampled_law(base: Fact, part: Sample, rule: Rule, rate: Fraction) -> Known | None:
     law = rule(base.curve, rate)
     if law is not None:
         return law, (*base.steps, line(rule, part))

@@ -31,7 +31,7 @@ from tightrope.mechanisms.sampled import Poisson, cut_batches
 from tightrope.mechanisms.stated import Stated
 from tightrope.theorems import REGISTRY, Kind, Step
 
-_DRAWS, _DOTS = "loss_with_replacement", "loss_is_dominated_by_dots"
+_DRAWS, _DOTS = "loss_with_replacement", {"loss_is_dominated_by_dots", "loss_is_dominated_by_even_dots"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ def exact_route(m: Mechanism) -> Route | None:
         (*known.steps, line(loss_has_profile, m)),
         lambda: loss_has_profile(known.curve),
         final=nothing_sharper(known.curve, drawn) or one_shuffle(known.curve),
-        width=max(aim(m, known.curve), TABLED if _DOTS in above else 0.0),
+        width=max(aim(m, known.curve), TABLED if _DOTS & above else 0.0),
     )
 
 

@@ -36,6 +36,7 @@ from tightrope.theorems import Source, theorem
 SHORT = 20.0  # milliseconds that an exact sum may take for each point before an integral is tried
 FEW_ATOMS = 60  # the same as atoms around a closed form
 MOST_GRIDDED = 400  # copies that a certified grid multiplies out; more would take a second for each point
+MOST_VALUES = 200  # of all laws: likewise
 _LONG, _CALL = 8e5, 30.0  # units of work of a sum that is not quick; of a closed form around an atom
 SEVERAL_DEAR = 2  # copies, where a value of their formula is dear
 MANY = 10**4  # copies
@@ -59,7 +60,8 @@ def evaluator(parts: Parts, quick: bool = False) -> Evaluator:
     finite = [(pair.law, n) for pair, n in parts if isinstance(pair, FinitePair)]
     if not smooth:
         total = FiniteSum(finite)
-        if not total.exact and (quick or sum(n for _, n in finite) > MOST_GRIDDED):
+        long = sum(n for _, n in finite) > MOST_GRIDDED or sum(len(law.values) for law, _ in finite) > MOST_VALUES
+        if not total.exact and (quick or long):
             raise NotCertified("the exact profile", "the atoms lie on no common lattice")
         if quick and total.patience > SHORT:
             raise NotCertified("the exact profile", "the composed atoms are many")

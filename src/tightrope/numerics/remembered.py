@@ -6,12 +6,13 @@ from collections.abc import Callable
 
 from flint import ctx
 
-from tightrope.numerics.balls import Ball, precision
+from tightrope.numerics.balls import Ball, precision, sharp
 from tightrope.numerics.real import Real
 
-__all__ = ["kept", "remembered"]
+__all__ = ["kept", "remembered", "sharply"]
 
 _STEP, _KEPT = 64, 4  # bits between precisions at which it is found, and how many of these are kept
+_SPARE = 12  # bits that a number may have less than the present precision
 
 
 def remembered(compute: Callable[[], Ball]) -> Real:
@@ -39,3 +40,8 @@ def remembered(compute: Callable[[], Ball]) -> Real:
 def kept(number: Real) -> Real:
     """The same number, found once for each precision."""
     return number if number.rational is not None else remembered(number.ball)
+
+
+def sharply(compute: Callable[[], Ball]) -> Real:
+    """The same to relative accuracy, where more bits bring that: for small differences of large numbers."""
+    return remembered(lambda: sharp(compute, int(ctx.prec) - _SPARE, start=int(ctx.prec)))

@@ -14,6 +14,7 @@ from tightrope.curves.finite_pair import FinitePair
 from tightrope.numerics.balls import Ball, ball, precision
 from tightrope.numerics.breaks import Breaks
 from tightrope.numerics.real import ZERO, Real
+from tightrope.numerics.remembered import sharply
 from tightrope.numerics.sums.finite import scattered
 
 _MOST_STEPS = 2000
@@ -80,4 +81,5 @@ def _loss(up: Real | None, down: Real | None, rate: Fraction) -> Real:
 
 
 def _weight(breaks: Breaks, start: tuple[int, int], end: tuple[int, int], up: Real | None, rate: Fraction) -> Real:
-    return Real(None, lambda: breaks.width(start, end) * _factor(up, rate))
+    """A narrow cell is a difference of numbers near 1, and its factor may be e^600."""
+    return sharply(lambda: breaks.width(start, end) * _factor(up, rate))

@@ -7,9 +7,11 @@ known through its profile only. Points of the profile give a finite law that dom
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, reduce
+from typing import TypeAlias
 
 from tightrope.curves.composed_loss import loss_has_profile
 from tightrope.curves.concentrated import joint_failure
@@ -38,6 +40,8 @@ _BITS = 160
 _WORK = 4e5
 _LEAST, _MOST = 1e-9, 40.0  # deviations of a loss for which this is worth while
 
+Heights: TypeAlias = list[tuple[int, Ball]]  # δ at ε = unit·step
+
 
 @dataclass(frozen=True)
 class _Points:
@@ -59,6 +63,34 @@ def loss_is_dominated_by_dots(c: Loss) -> Loss | None:
     laws = [(("dots", c.remove, c.add, False), law), (("dots", c.remove, c.add, True), _reversed(law))]
     forward, backward = (FinitePair(key, one, composes=False) for key, one in laws)
     return Loss(((forward, 1),), ((backward, 1),))
+
+
+@theorem(
+    of=Loss,
+    gives=Loss,
+    kind="upper",
+    role="sampling",
+    relation="replace",
+    source=Source("tightrope", "exchanges either way"),
+)
+def loss_is_dominated_by_even_dots(c: Loss) -> Loss | None:
+    """A record that is exchanged for another may be exchanged back: chords between points of the larger of the profiles
+    of (P, Q) and (Q, P) are the profile of one finite pair, which dominates either way, and whatever sampling makes of
+    it."""
+    found = _sides(c.remove, c.add)
+    if found is None:
+        return None
+    unit, sides = found
+    heights = [(step, _largest_at(sides, step)) for step in sorted({step for side in sides for step, _ in side})]
+    law = connected_dots(unit, (*_mirrored(unit, heights), *heights))
+    return Loss(((FinitePair(("even dots", c.remove, c.add), law, composes=False), 1),))
+
+
+def _largest_at(sides: Sequence[Heights], step: int) -> Ball:
+    """At least δ of either at that step: it falls, so what is known further down will do."""
+    with precision(_BITS):
+        known = [next(height for at, height in reversed(side) if at <= step).upper() for side in sides]
+        return reduce(Ball.max, known)
 
 
 @theorem(of=Loss, gives=Loss, kind="lower", role="sampling", source=Source("tightrope", "tables from below"))
@@ -92,11 +124,23 @@ def _reversed(law: FiniteLaw) -> FiniteLaw:
 
 def _points(c: Loss) -> _Points | None:
     """None if little is known of it."""
-    return _found(c.remove, c.add)
+    found = _sides(c.remove, c.add)
+    if found is None:
+        return None
+    unit, heights = found
+    leak = joint_failure([(pair.infinite(), n) for pair, n in c.remove])
+    return _Points(unit, (*_mirrored(unit, heights[-1]), *heights[0]), leak)
+
+
+def _mirrored(unit: Fraction, heights: Heights) -> Heights:
+    """Those of the reverse below 0."""
+    with precision(_BITS):
+        return [(-step, at_minus(ball(unit * step), height)) for step, height in reversed(heights[1:])]
 
 
 @lru_cache(maxsize=64)
-def _found(remove: Parts, add: Parts | None) -> _Points | None:
+def _sides(remove: Parts, add: Parts | None) -> tuple[Fraction, list[Heights]] | None:
+    """A unit, and δ of each direction at its multiples from 0 on; None if little is known of it."""
     sides = [remove] if add is None else [remove, add]
     sums = [whole for parts in sides if (whole := contour_sum(parts)) is not None]
     if len(sums) < len(sides):
@@ -107,13 +151,9 @@ def _found(remove: Parts, add: Parts | None) -> _Points | None:
     unit = _aligned(sides, short((_WIDE * spread + _TILTED * spread**2) / _DENSE))
     try:
         with effort.allowed(_WORK):  # what a question about the mechanism on all records may be
-            heights = [_heights(parts, whole, unit) for parts, whole in zip(sides, sums, strict=True)]
+            return unit, [_heights(parts, whole, unit) for parts, whole in zip(sides, sums, strict=True)]
     except NotCertified:
         return None
-    leak = joint_failure([(pair.infinite(), n) for pair, n in remove])
-    with precision(_BITS):
-        below = [(-step, at_minus(ball(unit * step), height)) for step, height in reversed(heights[-1][1:])]
-    return _Points(unit, (*below, *heights[0]), leak)
 
 
 def _aligned(sides: list[Parts], unit: Fraction) -> Fraction:
@@ -127,7 +167,7 @@ def _aligned(sides: list[Parts], unit: Fraction) -> Fraction:
     return common / math.ceil(common / unit) if common >= unit else unit
 
 
-def _heights(parts: Parts, whole: ContourSum, unit: Fraction) -> list[tuple[int, Ball]]:
+def _heights(parts: Parts, whole: ContourSum, unit: Fraction) -> Heights:
     """δ at ε = unit·step from 0 to where it is 0, or next to nothing."""
     top, steps = total([(pair.largest(), n) for pair, n in parts]), [0]
     with precision(_BITS):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tightrope.numerics.balls import certain, precision
+from tightrope.numerics.balls import Ball, certain, precision, upper_float
 from tightrope.numerics.grid.cells import UNIT, Atom, CellLaw, Cells, Floats
 from tightrope.numerics.real import ZERO, Real
 
@@ -59,16 +59,30 @@ class TableCells(CellLaw):
 
 
 def table_of(atoms: Sequence[Atom], leak: Real) -> TableCells | None:
-    """The same atoms in floats; None if some are not known well enough, or beyond floats."""
+    """The same atoms in floats; None if some are not known well enough. Those whose P or Q is beyond floats, all of
+    them above or below the others, are bounded."""
     with precision(_BITS):
         balls = [(atom.loss.ball(), atom.mass.ball()) for atom in atoms]
-        rows = [(loss, mass, mass * (-loss).exp()) for loss, mass in balls]
+        rows = sorted(((loss, mass, mass * (-loss).exp()) for loss, mass in balls), key=lambda row: float(row[0].mid()))
         if any(not certain(one, 60) for _, *masses in rows for one in masses):
             return None
+        kept = [i for i, (_, *masses) in enumerate(rows) if all(float(one.mid()) > _TINY for one in masses)]
+        if not kept:
+            return None
+        first, last = kept[0], kept[-1] + 1
+        below, above = (_bound(rows[:first]), _bound(rows[last:]))
+        rows = rows[first:last]
         losses, p, q = (np.array([float(row[k].mid()) for row in rows]) for k in range(3))
-        off = max(float(loss.rad()) for loss, _ in balls)
-    if not (np.isfinite(losses).all() and np.isfinite(q).all() and min(p.min(), q.min()) > _TINY):
+        off = max(float(loss.rad()) for loss, _, _ in rows)
+    if len(rows) > len(kept) or not (np.isfinite(losses).all() and np.isfinite(q).all()):
         return None
     # A float is off by half a unit in its last place, and the middle of a ball that is known to 60 bits by less.
     errors = np.full(len(rows), 2 * UNIT)
-    return TableCells(losses, p, q, float(np.abs(losses).max()) * 2 * UNIT + 2 * off, errors, errors, leak=leak)
+    slack = float(np.abs(losses).max()) * 2 * UNIT + 2 * off
+    return TableCells(losses, p, q, slack, errors, errors, below, above, leak)
+
+
+def _bound(rows: Sequence[tuple[Ball, Ball, Ball]]) -> tuple[float, float]:
+    """Of P and Q of some atoms."""
+    first, second = (upper_float(sum((row[k] for row in rows), Ball(0))) for k in (1, 2))
+    return first, second
