@@ -59,7 +59,7 @@ class GradedDirection(GridDirection):
         try:
             for _ in range(_SKETCHES):
                 sketch = best_sketch(self.parts, self.pictures(), at, goal, slope)
-                before, (small, at) = at, self._settled(sketch, at, goal)
+                before, (small, at) = at, self._settled(sketch, at, goal, start.upper)
                 if not at > 0:
                     return None
                 slope = self._slope(small, at)
@@ -79,11 +79,12 @@ class GradedDirection(GridDirection):
                 found = max(found, self._rooted(finer, at, goal), key=lambda one: one.share)
         return found
 
-    def _settled(self, sketch: Sketch, at: float, goal: float) -> tuple[GradedPlan, float]:
-        """Small grids made for an ε near the one they find, from ``at`` on, and what they find."""
+    def _settled(self, sketch: Sketch, at: float, goal: float, most: float) -> tuple[GradedPlan, float]:
+        """Small grids made for an ε near the one they find, from ``at`` on, and what they find: at most ``most``, an
+        upper end that is known."""
         for _ in range(_ROUNDS):
             small = sketch.plan(at, goal, sketch.small())
-            before, at = at, self._upper_root(small, at, goal)
+            before, at = at, min(self._upper_root(small, at, goal), most)
             if not at > 0 or self._off(small, before, goal) < _FAR:
                 break
         return small, at

@@ -27,7 +27,7 @@ from tightrope.numerics.grid.plan import grid_plan
 __all__ = ["KINDS", "SMOOTH", "Kind", "Sketch", "best_sketch", "degree_for", "smooth", "within"]
 
 _TARGETS = (1e-5, 1e-3, 3e-2, 1e-8)  # mean numbers of heavy steps: each is tried next to the best so far
-_SEVERAL, _DEAR = 1.0, 2.0  # likewise, where the best of these has this cost
+_SEVERAL, _DEAR = (3e-2, 0.3, 1.0), 1.0  # likewise, one after the other, where the best so far costs more
 _MERGING, _ADDED = 1 / 8, 1.0  # of the squares of the step, or of the ranges of split losses (``splitting.py``)
 _MANY = 32  # steps of one law
 _SKETCHED = 2**11  # points of a small grid
@@ -133,7 +133,7 @@ def _tried(found: dict[float, Sketch], many: bool) -> Iterator[float]:
     yield middle
     costs = [found[one].cost if one in found else math.inf for one in (few, middle)]
     yield most if costs[1] < costs[0] else fewest
-    for target in (most, _SEVERAL):
+    for target in _SEVERAL:
         if target not in found and min((one.cost for one in found.values()), default=math.inf) > _DEAR:
             yield target
 
