@@ -22,8 +22,14 @@ _SKETCHES, _NEARLY = 2, 0.3  # by how much of ε it may move for the borders
 _AGAIN, _NATS = 2, 0.5  # if ln δ is off by more, grids are made again
 _ROUNDS, _FAR = 3, 3.0  # likewise for small grids
 _FURTHER, _NEXT = 1e-3, 0.1  # of ε, or over the steepest tilt: where else δ is looked at
+_ELSEWHERE = 0.95  # of ε
 _TELLING = 3  # times finer grids for the lesser direction
 _STEEPEST = 1e4  # ln δ beside ln ε, as far as less of δ need be known
+
+
+def _closer(one: Located, other: Located | None) -> Located:
+    """The one whose ends are closer."""
+    return one if other is None or other.share <= one.share else other
 
 
 class GradedDirection(GridDirection):
@@ -47,7 +53,10 @@ class GradedDirection(GridDirection):
         other = self._located(first, goal)
         if first is start and (other is None or max(ENOUGH, predicted) < 1 - other.share):
             first = self.refined(start, goal, None)
-        return first if other is None or other.share <= first.share else other
+            best = _closer(first, other)
+            if 1 - best.share > ENOUGH and best.upper < _ELSEWHERE * start.upper:  # borders were made for another ε
+                other = _closer(best, self._located(best, goal))
+        return _closer(first, other)
 
     def promising(self) -> float:
         """The gap that one grid should have, if small ones predict it, to be tried first."""
