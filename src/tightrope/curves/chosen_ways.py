@@ -54,7 +54,8 @@ def chosen_ways(c: Loss, summed: Callable[[], Profile]) -> Profile:
     dear = [(pair, k) for pair, k in c.remove if isinstance(pair, PoissonRemove) and pair.base.dear]
     if dear:  # all but these two would take seconds
         rarely = sum(k * float(pair.rate) for pair, k in dear if pair.base.largest().infinite)
-        quick = (grid, contour) if 0 < rarely < _RARE_DEAR else (contour, grid)
+        hardly = sum(k * float(pair.rate) for pair, k in dear) < _SPARSE
+        quick = (grid, contour) if 0 < rarely < _RARE_DEAR or hardly else (contour, grid)
         few_steps = sum(k for _, k in c.remove) <= _FEW_DEAR
         return Ways((*quick, long) if few_steps else (*quick, deep, blurred, windowed, atoms, long))
     if few(c):

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from tightrope.numerics import effort
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -17,6 +19,7 @@ __all__ = ["log_power_means", "short_step", "strip_step", "window"]
 
 _MOST_NODES = 40_000
 _MOST_CELLS = 1_000_000
+_CELL = 0.05  # units of work
 
 
 def strip_step(m: float, a: float, nats: float) -> tuple[float, float]:
@@ -105,6 +108,7 @@ def _same_sign(mu: float, rate: float, powers: Floats) -> Floats:
         z: Floats = step * np.arange(math.floor(left / step), math.ceil(right / step) + 1, dtype=np.float64)
         rows = max(1, _MOST_CELLS // len(z))
         some = powers[near]
+        effort.spend(_CELL * len(z) * len(some), "a search for a tilt")
         values[near] = np.concatenate(
             [_quadrature(mu, rate, some[i : i + rows], z, step) for i in range(0, len(some), rows)]
         )

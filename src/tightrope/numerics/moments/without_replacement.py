@@ -20,7 +20,9 @@ __all__ = ["without_replacement_normal"]
 
 _MOST_NODES = 8000
 _MOST_PANELS = 1000
-_LARGEST_RULE = 200
+_RULES = (2, 4, 6, 8, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 200)  # few, as they are kept
+_LONG: dict[tuple[float, Fraction, Fraction], int] = {}  # bits at which an integral met the work limit: more take longer
+_KEPT = 256
 
 
 def without_replacement_normal(mu: Real, rate: Fraction, power_s: Fraction) -> Ball:
@@ -46,7 +48,14 @@ def _log_moment(mu: Ball, rate: Fraction, s: Fraction, bits: int) -> Ball:
     simple = _simple(mu, rate, s, gain, bits)
     if upper_float(mu) > 100 or s > 10**6 or certain(simple, bits):
         return simple
+    key = float(mu.mid()), rate, s
+    if bits >= _LONG.get(key, math.inf):
+        return simple
     value = _HalfLine(mu, rate, s, bits).log_moment()
+    if not value.is_finite():
+        while len(_LONG) >= _KEPT:
+            _LONG.pop(next(iter(_LONG)), None)
+        _LONG[key] = bits
     return value if value.is_finite() and value.rad() < simple.rad() else simple
 
 
@@ -151,9 +160,9 @@ class _HalfLine:
         most = self._most(centre - reach, centre + reach, self._depth)
         need = float((most * radius).log()) - self._goal + 2
         points = need / (2 * float(rho.log()))
-        if not points < _LARGEST_RULE:
+        n = next((rule for rule in _RULES if rule >= points), None)
+        if n is None:
             return Ball(0), INFINITY, _MOST_NODES + 1
-        n = max(2, math.ceil(points))
         error = most * radius * 64 / 15 * rho ** (-2 * n) / (1 - 1 / (rho * rho))
         value = sum((w * self._integrand(centre + radius * x) for x, w in gauss(n)), Ball(0))
         return value * radius, error, n
