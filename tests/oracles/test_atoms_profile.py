@@ -240,7 +240,7 @@ def test_a_formula_is_used_where_there_is_one():
         tr.GaussianPair(0, 1, 1, 2) + tr.RandomizedResponse(epsilon=1),
         tr.Gaussian(1).poisson("0.01") * 3 + tr.RandomizedResponse(epsilon=1) * 2000,
         tr.GaussianPair(0, 1, 1, 2).poisson("0.1") + tr.RandomizedResponse(epsilon=1),
-        tr.DiscreteGaussian(5) * 10**6 + tr.DiscreteGaussian(7) * 10**6 + tr.RandomizedResponse(epsilon=1),
+        tr.DiscreteGaussian(5) * 10**8 + tr.DiscreteGaussian(7) * 10**8 + tr.RandomizedResponse(epsilon=1),
     ],
     ids=str,
 )

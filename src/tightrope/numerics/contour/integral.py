@@ -19,7 +19,6 @@ from tightrope.numerics.transforms.transform import Transform
 __all__ = ["UNITS", "ContourSum", "Plan", "Unseen"]
 
 _KEPT = 8
-_MOST_MICROSECONDS = 1e6
 UNITS, _LEAST = 1.3, 1e3  # of work for each microsecond that transforms expect to need, and for a short proof
 _FLOAT_NATS, _FLOAT_LOST = 34.0, 15.0  # what floats can hold, and what of it a flatter tilt may spend
 _MOST_LOST = 60.0
@@ -184,7 +183,7 @@ class ContourSum(LossSum):
     def _affordable(self, t: float, eta: float, count: int, bits: int) -> None:
         work = sum(transform.cost(t, eta, count, bits) for transform, _ in self._parts)
         with effort.proving():
-            most = min(_MOST_MICROSECONDS, effort.left() / UNITS)
+            most = min(max(transform.longest_proof for transform, _ in self._parts), effort.left() / UNITS)
         if not work < most:
             raise NotCertified("a contour integral", f"it needs {work / 1e6:.2g} s")
 

@@ -24,7 +24,6 @@ _MOST_NODES = 4096
 _CLOSE = 0.1
 _SETTLED = 1e-10  # ln of the call this near to its target: the last secant step squares it
 _SHARE = 0.3  # of the proof's work
-_MOST_MICROSECONDS = 4e5  # of the proof, which is many times slower
 _NATS = 34.0  # accuracy aimed at: about what floats can hold
 
 
@@ -126,12 +125,12 @@ def float_line(
     tilt: Fraction,
     x: float,
     guess: float,
-    patience: float = _MOST_MICROSECONDS,
+    patience: float | None = None,
 ) -> FloatLine | None:
     """The line at a tilt, good near x, where ln of the call is about ``guess``; None if it needs too many nodes."""
     import numpy as np
 
-    t = float(tilt)
+    t, most = float(tilt), patience or max(transform.longest_line for transform, _ in parts)
     period, v = saddles.period(t, x, guess - _NATS)
     eta = float(short(2 * math.pi / period, 5))
     tilts = saddles.tilts(t)
@@ -142,7 +141,7 @@ def float_line(
         log_moment, logs = 0.0, np.zeros(count + 1, dtype=np.complex128)
         try:
             work = sum(transform.cost(t, eta, count, 53) for transform, _ in parts)
-            if work > patience:
+            if work > most:
                 return None
             effort.spend(_SHARE * work, "a line of floats")
             for transform, copies in parts:

@@ -57,6 +57,7 @@ class SampledUnequalTransform(FallingTransform):
     """N(m₁, s₁²) sampled at rate 0 < q < 1 into N(m₂, s₂²), against that; or (``adding``) the reverse."""
 
     tilt_cost, decay_cost, fall_cost = 110.0, 8e4, 9e3
+    longest_line, longest_proof = 4e5, 1e6
 
     def __init__(self, law: QuadraticLoss, adding: bool) -> None:
         if not 0 < law.rate < 1 or law.bend == 0:

@@ -37,6 +37,7 @@ class Transform(ABC):
     """M(s) = E[e^{sL}; L < ∞] of one law. Floats are for searches and prove nothing; every ball is a proof."""
 
     tilt_cost = 1.0  # about how many microseconds ``log_floats`` takes for a tilt
+    longest_line, longest_proof = 1.5e5, 5e5  # microseconds of a proof: beyond, no floats are tried, and no proof
 
     decay_cost = 0.0  # and ``decay``, if that is long
 
