@@ -35,7 +35,6 @@ _FAR, _FAR_FAIR = 20.0, 1e-6  # ln of the call falls by so much within x: furthe
 _STEPS = 40
 _NOTHING = BlurPlan(Fraction(1), Fraction(1), 1, 64)  # for an x beyond the largest loss
 _TOP = 1e-9  # so near to the largest loss, relatively, nothing is looked at
-_FLATTEST = 0.05  # a saddle this low, in 1/deviation, is not in the tail
 _CLOSE = 1e-3  # how near to its target a root brings ln of the call: the ends are sought on the proof itself
 
 
@@ -85,8 +84,8 @@ class BlurredSum(LossSum):
         if log_target >= self._saddles.log_mass:
             return -math.inf
         x, t = self._saddles.saddle_root(log_target)
-        if t < _FLATTEST * self._saddles.unit:
-            t = _FLATTEST * self._saddles.unit
+        if t < self._saddles.flattest:  # it is not in the tail
+            t = self._saddles.flattest
             x = self._saddles.flat_root(log_target)
         top = self._saddles.largest  # nothing is beyond, and right before it any x will do
         low, high, slope = -math.inf, top - _TOP * abs(top) if top < math.inf else top, -t

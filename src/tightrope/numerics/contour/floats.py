@@ -82,6 +82,7 @@ class Saddles:
         # 1/deviation, about: K(t) of a normal loss is its variance times t(t+1)/2. A power of 2: sums that differ
         # little share tables.
         self.unit = 2.0 ** round(math.log2(min(max(tilt, 1e-9), 1e9)))
+        self.flattest = float(self.axis.tilt(_FLATTEST * self.unit))
 
     def log_moment(self, t: Floats | Sequence[float]) -> Floats:
         """K(t)."""
@@ -171,7 +172,7 @@ class Saddles:
         the terms may exceed the call; ``dear``: with which power of both the work grows. (Balls need more nodes, each
         dearer and of more bits.)
         """
-        t = self.axis.rounded(max(self.saddle(x), _FLATTEST * self.unit), _TILT_BITS)
+        t = self.axis.rounded(max(self.saddle(x), self.flattest), _TILT_BITS)
         best, least, allowed = t, math.inf, most_lost
         for factor in (1.0, *_FLATTER, *(_FROM_END if self.axis.end < math.inf else ())):
             trial = self.axis.rounded(self.axis.tilt(self.axis.place(float(t)) * factor), _TILT_BITS)

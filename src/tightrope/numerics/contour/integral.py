@@ -28,7 +28,6 @@ _POOR = 1e-7  # a step so long, relatively, leaves some of it
 _FURTHEST, _MOST_STEPS = 1.0, 4  # ln of the call, from which a step on proved values leads to its target
 _SEEN = 0.1  # noise of ln of a call that floats see
 _BITS, _DEAR = 50, 4e3  # of a first look at the price, and microseconds above which a sharper, dearer decay pays
-_FLATTEST = 0.05  # a saddle this low, in 1/deviation, is not in the tail
 
 
 class Unseen(NotCertified):
@@ -51,7 +50,7 @@ class ContourSum(LossSum):
     @searching
     def spread(self) -> float:
         """About the variance of the finite loss where no large loss is seen: K″ near 0."""
-        return self._saddles.tilts(self._saddles.unit / 16).curvature
+        return self._saddles.tilts(float(self._saddles.axis.tilt(self._saddles.unit / 16))).curvature
 
     def _line_at(self, x: float) -> FloatLine | None:
         """A float line that is good at x: the last one, or a new one at the saddle."""
@@ -77,7 +76,7 @@ class ContourSum(LossSum):
     @searching
     def rough(self, x: float) -> float:
         """About ln of the finite part of the call at x from the saddle alone: some hundredths off."""
-        t = self._saddles.axis.rounded(max(self._saddles.saddle(x), _FLATTEST * self._saddles.unit), 5)
+        t = self._saddles.axis.rounded(max(self._saddles.saddle(x), self._saddles.flattest), 5)
         return self._saddles.saddle_call(float(t), x)
 
     @searching
@@ -97,7 +96,7 @@ class ContourSum(LossSum):
         if log_target >= self._saddles.log_mass:
             return -math.inf
         x, saddle = self._saddles.saddle_root(log_target)
-        if saddle < _FLATTEST * self._saddles.unit:
+        if saddle < self._saddles.flattest:  # it is not in the tail
             x = self._saddles.flat_root(log_target)
         for _ in range(5):
             tilt = self._saddles.tilt(x, log_target, _FLOAT_NATS, _FLOAT_LOST)

@@ -24,6 +24,7 @@ _MOST_NODES = 4096
 _CLOSE = 0.1
 _SETTLED = 1e-10  # ln of the call this near to its target: the last secant step squares it
 _SHARE = 0.3  # of the proof's work
+_FURTHEST = 25.0  # times as far as a line is good, for a search that goes on with the next line
 _NATS = 34.0  # accuracy aimed at: about what floats can hold
 
 
@@ -89,6 +90,7 @@ class FloatLine:
         """The x near ``start`` at which ``log_call`` is log_target; None if it drowns in noise there."""
         x, slope = start, -self.t
         low, high = -math.inf, math.inf
+        first, last = self.x - _FURTHEST * self.reach, self.x + _FURTHEST * self.reach  # its aliases are small between
         before: tuple[float, float] | None = None
         for _ in range(40):
             value, noise = self.log_call(x)
@@ -105,7 +107,9 @@ class FloatLine:
             step = -gap / slope
             if abs(gap) < _SETTLED or abs(step) <= 4e-16 * abs(x):
                 return x + step
-            following = x + step
+            following = min(max(x + step, first), last)
+            if x == following in (first, last):
+                return x
             x = following if low < following < high else (low + high) / 2
             if not math.isfinite(x) or x in (low, high):
                 return before[0]
