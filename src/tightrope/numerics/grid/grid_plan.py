@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from tightrope.errors import NotCertified
 from tightrope.numerics.grid.lattice_laws import Lattice
@@ -32,6 +33,14 @@ class Rung:
     def __post_init__(self) -> None:
         if not 1 <= self.doublings <= _HIGHEST:
             raise NotCertified("a grid of losses", "a rung of its plan is too high")
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """Asked for often, and that of a fraction takes long."""
+        return hash((self.power, self.doublings, self.start, self.above, self.below))
 
 
 @dataclass(frozen=True)
@@ -76,7 +85,15 @@ class GridPlan:
         """Beyond which ε is above the window, or nearly."""
         return float(self.step) * (self.start + self.length - 4)
 
-    @property
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """As that of a rung."""
+        return hash((self.lattices, self.tilt, self.start, self.length, self.above, self.below, self.streams))
+
+    @cached_property
     def points(self) -> int:
         """Of all rungs, too."""
         streams = [stream.rungs for climbs in self.streams for stream in climbs]

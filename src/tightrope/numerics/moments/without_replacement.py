@@ -21,7 +21,7 @@ __all__ = ["without_replacement_normal"]
 _MOST_NODES = 8000
 _MOST_PANELS = 1000
 _RULES = (2, 4, 6, 8, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 200)  # few, as they are kept
-_LONG: dict[tuple[float, Fraction, Fraction], int] = {}  # bits at which an integral met the work limit: more take longer
+_LONG: dict[tuple[float, Fraction, Fraction], int] = {}  # bits at which an integral was too long: more take longer
 _KEPT = 256
 
 

@@ -36,6 +36,7 @@ __all__ = [
     "bell",
     "block_sum",
     "exponential_sums",
+    "powers_of",
     "rounded",
     "rounded_weights",
     "scaled",
@@ -45,6 +46,7 @@ UNIT = Ball(2) ** -53
 _BITS = 128
 _SURE = Ball(2) ** -56  # how well a ball must be known before it is rounded
 _TERMS = 64  # of a matrix product
+_CACHED = 4096  # numbers
 _WIDE = 128  # terms that are summed at a time
 _ROW, _PLACE, _PRODUCT = 8.0, 0.03, 0.0002  # units of work of a term: to begin, for the root of a number, for a number
 _BEGIN, _NUMBER = 60.0, 0.001  # and of all terms together: to begin, for a number
@@ -87,9 +89,31 @@ class Phases:
         return result
 
     def at(self, indices: Integers) -> Complexes:
-        """The values at these k."""
-        result: Complexes = self._high[indices // self._size] * self._low[indices % self._size]
+        """The values at these k, which rise."""
+        import numpy as np
+
+        result: Complexes
+        if len(indices) and int(indices[-1]) - int(indices[0]) + 1 == len(indices):  # all between two
+            row, first = divmod(int(indices[0]), self._size)
+            last = int(indices[-1]) // self._size
+            result = np.multiply.outer(self._high[row : last + 1], self._low).ravel()[first : first + len(indices)]
+        else:
+            result = self._high[indices // self._size] * self._low[indices % self._size]
         return result
+
+
+def powers_of(ratio: Complexes, coefficients: Sequence[Ball]) -> Complexes:
+    """Σ_m c_m·ratio^{m+1} by Horner's rule, in blocks that the processor's cache holds."""
+    import numpy as np
+
+    rounds = [rounded(c) for c in reversed(coefficients)]
+    total = np.zeros(len(ratio), dtype=np.complex128)
+    for at in range(0, len(ratio), _CACHED):
+        some, turned = total[at : at + _CACHED], ratio[at : at + _CACHED]
+        for c in rounds:
+            some += c
+            some *= turned
+    return total
 
 
 def _rows(angles: Sequence[Ball], count: int) -> tuple[Complexes, Complexes]:

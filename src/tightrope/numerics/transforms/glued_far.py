@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from tightrope.numerics.balls import Ball, ball
 from tightrope.numerics.real import Real
-from tightrope.numerics.transforms.float_lines import UNIT, rounded
+from tightrope.numerics.transforms.float_lines import UNIT, powers_of, rounded
 from tightrope.numerics.transforms.sampled_rule import short
 
 if TYPE_CHECKING:
@@ -122,8 +122,6 @@ class FarGlued:
             scaled = [scale * c / start ** (m + 1) for m, c in enumerate(series)]
             size += sum((abs(c) for c in scaled), Ball(0))
             ratio = -float(start.mid()) / (float(power) + 1j * places)
-            total = np.zeros(len(places), dtype=np.complex128)
-            for c in reversed(scaled):
-                total = (total + rounded(c)) * ratio
+            total = powers_of(ratio, scaled)
             values += total.conj() if mirrored else total
         return values, (error + size * UNIT * (24 * choice.terms + 40)).upper()

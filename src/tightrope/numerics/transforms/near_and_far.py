@@ -29,7 +29,7 @@ _DEAR = 50  # times as long a product takes by itself
 _TRIES = 60  # from the first node to the last
 _ROUND = 1.5  # a number of 2 bits below it is not below what it is made of
 _RULE, _NODE = 5e3, 20.0  # units of work for a rule, and for each of its nodes
-FAR_NODE = 0.1  # units of work for a node far out
+FAR_NODE = 0.3  # units of work for a node far out
 _SHARES = (1.0, 0.75, 0.55, 0.4)  # of the nodes that should be near
 
 

@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tightrope.numerics.balls import Ball, ball, between
-from tightrope.numerics.transforms.float_lines import UNIT, Phases, rounded
+from tightrope.numerics.transforms.float_lines import UNIT, Phases, powers_of, rounded
 
 if TYPE_CHECKING:
     from tightrope.numerics.transforms.float_lines import Integers
@@ -126,11 +126,10 @@ class FarLaplace:
             # In powers of |s_first|/s the terms do not grow, so that Horner's rule is off by 16u for each at most.
             scaled = [factor * (-1) ** m * h[m] / start ** (m + 1) for m in range(terms)]
             size += sum((abs(c) for c in scaled), Ball(0)) + atom
-            series = np.zeros(len(values), dtype=np.complex128)
-            for c in reversed(scaled):
-                series = (series + rounded(c)) * ratio
-            turns = Phases(ball(eta) * end, count).at(numbers)
-            values = values + turns * (series + rounded(atom))
+            series = powers_of(ratio, scaled)
+            series += rounded(atom)
+            series *= Phases(ball(eta) * end, count).at(numbers)
+            values += series
         error = left + size * UNIT * (24 * terms + 40) + self._unsure.expm1()  # what is divided is at most 1
         return values.conj() if self._mirrored else values, error.upper()
 
