@@ -28,7 +28,7 @@ __all__ = ["KINDS", "SMOOTH", "Kind", "Sketch", "best_sketch", "degree_for", "sm
 
 _TARGETS = (1e-5, 1e-3, 3e-2, 1e-8)  # mean numbers of heavy steps: each is tried next to the best so far
 _SEVERAL, _DEAR = (3e-2, 0.3, 1.0), 1.0  # likewise, one after the other, where the best so far costs more
-_CLEARLY = 0.6  # of the cost of others
+_CLEARLY, _WORTH = 0.6, 10.0  # of the cost of others, and at most: what grades of many heavy steps may cost
 _MERGING, _ADDED = 1 / 8, 1.0  # of the squares of the step, or of the ranges of split losses (``splitting.py``)
 _MANY = 32  # steps of one law
 _SKETCHED = 2**11  # points of a small grid
@@ -118,7 +118,8 @@ def best_sketch(
             continue
         with suppress(NotCertified, ArithmeticError):
             least = min((one.cost for one in found.values()), default=math.inf)
-            least *= _CLEARLY if target > _TARGETS[2] else 1.0  # many grades take longer than their points say
+            if target > _TARGETS[2]:  # many grades take longer than their points say
+                least = min(_CLEARLY * least, _WORTH)
             found[target] = _sketch(parts, pictures, borders, epsilon, level, slope, least)
     if not found:
         raise NotCertified("graded grids of losses", "no borders serve")
