@@ -12,11 +12,12 @@ from tightrope.curves.engines.rarity import few, loud, rare, sampled_normal, sca
 from tightrope.curves.engines.transformed import transforms
 from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss, merged
+from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.pair import Pair
 from tightrope.curves.profile import Profile
 from tightrope.curves.revealed import Revealed
 from tightrope.curves.sampled.exchanged import PoissonReplace
-from tightrope.curves.sampled.glued import few_mixtures
+from tightrope.curves.sampled.glued import Glued, few_mixtures
 from tightrope.curves.sampled.poisson import PoissonRemove
 from tightrope.curves.ways import Way, Ways
 from tightrope.errors import NotCertified
@@ -33,7 +34,17 @@ _FEW_DEAR, _RARE_DEAR = 100, 3.0  # steps, some with a dear transform; sampled r
 
 def chosen_ways(c: Loss, summed: Callable[[], Profile]) -> Profile:
     """By a contour integral: as it stands where the transform decays, with a blurred kink where it does not;
-    around what matters of sampled steps; on a grid where the steps are few; in the last resort by long sums."""
+    around what matters of sampled steps; on a grid where the steps are few; in the last resort by long sums. Right after
+    a plain contour of samples of a fixed size comes one without their heavy tails."""
+    found = _chosen(c, summed)
+    if not any(isinstance(pair, Glued) and isinstance(pair.base, NormalPair) for pair, _ in c.remove):
+        return found
+    names = [name for name, _ in found.ways]
+    place = names.index("contour") + 1 if "contour" in names else 0
+    return replace(found, ways=(*found.ways[:place], ("cut", partial(_cut, c)), *found.ways[place:]))
+
+
+def _chosen(c: Loss, summed: Callable[[], Profile]) -> Ways:
     grid: Way = ("grid", partial(_grid, c))
     long: Way = ("sum", summed)
     if not _has_transforms(c):
@@ -113,6 +124,12 @@ def _sparse(c: Loss) -> bool:
         sizes = [(pair.largest_finite().ball(), n) for pair, n in merged(c.remove) if isinstance(pair, FinitePair)]
         finite = sum(n * min(1.0, _SIZABLE * float(size.mid())) for size, n in sizes)
     return 0 < sum(n * float(getattr(pair, "rate", 1)) for pair, n in parts) < _SPARSE and finite < SEVERAL
+
+
+def _cut(c: Loss) -> Profile | None:
+    from tightrope.curves.engines.cut_profile import cut_profile
+
+    return cut_profile(c)
 
 
 def _windowed(c: Loss) -> Profile | None:

@@ -2,6 +2,8 @@
 
 With w = 1 − q + q·e^{μz−μ²/2}: M(s) = a + E[w^{s+1} + w^{−s}; z > μ/2], a = (1−q)(2Φ(μ/2) − 1) an atom at loss 0.
 M(s) = M(−1−s), and M(s) − 1 = E[(w^{s+1} − 1)(1 − w^{−s}); z > μ/2].
+
+With a *cut* the integral ends at some z: then all greater losses, of either sign, are at ∞, and M has no heavy tail.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from flint import ctx
 
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
+from tightrope.numerics.normal import upper_tail
 from tightrope.numerics.products import product
 from tightrope.numerics.real import Real
 from tightrope.numerics.transforms import memory as recall
@@ -52,34 +55,49 @@ _DECAY_COST = (2.5e3, 4.5e3, 2e4)  # microseconds of a decay: of any, for each u
 
 
 class GluedNormalTransform(Transform):
-    """(N(μ, 1), N(0, 1)) with μ > 0 sampled at rate 0 < q < 1."""
+    """(N(μ, 1), N(0, 1)) with μ > 0 sampled at rate 0 < q < 1; losses up to that at μ/2 + ``cut``, if one is given."""
 
     sparse = True
 
     tilt_cost = 30.0
 
-    def __init__(self, mu: Real, rate: Fraction) -> None:
-        if not 0 < rate < 1:
-            raise AssertionError("the rate must lie between 0 and 1")
-        self._mu, self._rate = mu, rate
+    def __init__(self, mu: Real, rate: Fraction, cut: Fraction | None = None) -> None:
+        if not 0 < rate < 1 or (cut is not None and not cut > 0):
+            raise AssertionError("the rate must lie between 0 and 1, and a cut above 0")
+        self._mu, self._rate, self._cut = mu, rate, cut
         with precision(80):
             self._m, self._atom_float = float(mu.ball().mid()), float(self.atom().mid())
         self._q = min(float(rate), 1 - 2.0**-53)
         if not 0 < self._m < 100 or not self._q > 1e-300 or not self._atom_float > 0:
             raise NotCertified("a glued normal transform", "its μ or rate is out of reach")
+        with precision(80):
+            self._lost = float(self.infinite().mid())
         self.decay_cost = min(_DECAY_COST[0] + _DECAY_COST[1] * self._m, _DECAY_COST[2])
 
     def atom(self) -> Ball:
         """a."""
         return ball(1 - self._rate) * (self._mu.ball() / Ball(8).sqrt()).erf()
 
+    def infinite(self) -> Ball:
+        """P of both kinds of losses beyond the cut."""
+        above, below = self.beyond()
+        return above + below
+
+    def beyond(self) -> tuple[Ball, Ball]:
+        """P of losses above the cut and, in mirror image, below: the latter is also Q of the former."""
+        if self._cut is None:
+            return Ball(0), Ball(0)
+        mu, q = self._mu.ball(), ball(self._rate)
+        still, moved = upper_tail(mu / 2 + ball(self._cut)), upper_tail(ball(self._cut) - mu / 2)
+        return (1 - q) * still + q * moved, still
+
     def reverse_mass(self) -> Ball:
-        """1: the law is symmetric."""
-        return Ball(1)
+        """M(0): the law is symmetric."""
+        return self.mass()
 
     def log_real(self, t: Fraction) -> Ball:
         """ln M(t), by the rule of ``line``."""
-        return self.line(t, Fraction(0), 0)[0] if t not in (0, -1) else Ball(0)
+        return self.line(t, Fraction(0), 0)[0] if t not in (0, -1) else (-self.infinite()).log1p()
 
     def line(self, t: Fraction, eta: Fraction, count: int) -> tuple[Ball, list[ComplexBall]]:
         """The atom, and Gauss-Legendre panels, the same for all nodes."""
@@ -112,11 +130,11 @@ class GluedNormalTransform(Transform):
     def _terms(self, t: Fraction, y: Fraction, nats: float) -> tuple[list[Ball], list[Ball], list[Ball], Ball, Ball]:
         """The rule's masses for w^{s+1} and for w^{−s}, its losses ln w, and its errors at t and up to t + iy."""
         q, mu, power, growth = ball(self._rate), self._mu.ball(), ball(t), Growth(y)
-        chosen = panels(self._m, self._q, float(t), growth, nats, float(self.log_floats([float(t)])[0]))
+        chosen = panels(self._m, self._q, float(t), growth, nats, float(self.log_floats([float(t)])[0]), self._cut)
         pairs = [(log_factor(mu, q, z), mass) for z, mass in nodes(mu, chosen)]
         up = [mass * ((power + 1) * log).exp() for log, mass in pairs]
         down = [mass * (-power * log).exp() for log, mass in pairs]
-        still, moving = (panel_errors(mu, q, t, one, chosen) for one in (_STILL, growth))
+        still, moving = (panel_errors(mu, q, t, one, chosen, self._cut) for one in (_STILL, growth))
         return up, down, [log for log, _ in pairs], still, moving
 
     def float_nodes(self, t: Fraction, eta: Fraction, count: int, floor: Ball) -> FloatNodes | None:
@@ -129,7 +147,7 @@ class GluedNormalTransform(Transform):
         self, t: Fraction, eta: Fraction, indices: Integers, floor: Ball, count: int  # noqa: ARG002
     ) -> FloatNodes | None:
         """The rule of ``line`` near the axis; beyond, where it would need too many nodes, the kink at 0."""
-        if t < Fraction(-1, 2):
+        if t < Fraction(-1, 2) or self._cut is not None:
             return None
         with precision(_DOUBLE_BITS):
             far = recall.kept(self, "far", (t,), lambda: self._far(t))
@@ -167,7 +185,7 @@ class GluedNormalTransform(Transform):
         with np.errstate(all="ignore"):
             result = (at + 1) * (at * mu * mu / 2 + math.log(self._q))
             beside = math.log(self._q) + mu * ((at + 1) * mu - _BESIDE) - mu * mu / 2 - np.log(at + 1)  # ln ρ/(t+1)
-            others = ~((result > _ALONE) & (beside > _ALONE) & ((at + 1) * mu * mu < FURTHEST))
+            others = ~((result > _ALONE) & (beside > _ALONE) & ((at + 1) * mu * mu < FURTHEST) & (self._cut is None))
         if others.any():
             result[others] = self._in_groups(at[others], self._log_moments)
         return result
@@ -192,7 +210,7 @@ class GluedNormalTransform(Transform):
 
     def _log_least(self, t: float) -> float:
         """About a lower bound of ln M(t)."""
-        return max(0.0, (t + 1) * (t * self._m * self._m / 2 + math.log(self._q)))
+        return 0.0 if self._cut is not None else max(0.0, (t + 1) * (t * self._m * self._m / 2 + math.log(self._q)))
 
     def _log_moments(self, t: Floats) -> Floats:
         import numpy as np
@@ -203,7 +221,7 @@ class GluedNormalTransform(Transform):
         top = (rises + log_weight).max(axis=1)[:, None]
         terms = np.exp(rises + log_weight - top) + np.exp(falls + log_weight - top)
         logs = np.logaddexp(math.log(self._atom_float), top[:, 0] + np.log(terms.sum(axis=1)))
-        result: Floats = np.where(logs < 1, np.log1p(rest), logs)
+        result: Floats = np.where(logs < 1, np.log1p(rest - self._lost), logs)
         return result
 
     def _float_half(self, t: float, y: float, least: float) -> tuple[Floats, Floats]:
@@ -213,8 +231,9 @@ class GluedNormalTransform(Transform):
         mu, q = self._m, self._q
         nats = _FLOAT_NATS + min(60.0, max(0.0, -2 * math.log(q * min(mu, 1.0))))
         size = self._log_least(least)
-        even = None if y else even_nodes(mu, q, (least, t), nats, size)
-        z, logs = even or float_nodes(mu, panels(mu, q, t, Growth(Fraction(y)), nats, size))
+        end = math.inf if self._cut is None else float(self._cut)
+        even = None if y else even_nodes(mu, q, (least, t), nats, size, end)
+        z, logs = even or float_nodes(mu, panels(mu, q, t, Growth(Fraction(y)), nats, size, self._cut))
         rise = mu * z - mu * mu / 2
         small = np.log1p(q * np.expm1(np.minimum(rise, 30.0)))
         return logs, np.where(rise < 30, small, np.logaddexp(math.log1p(-q), math.log(q) + rise))
@@ -246,8 +265,8 @@ class GluedNormalTransform(Transform):
 
     def smooth_decay(self, t: Fraction, y: Fraction, log_size: Ball) -> Ball:
         """A bound of |M − a| at t + iy' for all y' ≥ y, t ≥ 0; ``log_size``: about ln M(t)."""
-        theta = best_angle(self._m, self._q, float(t), float(y))
-        return glued_decay(self._mu, self._rate, t, y, theta, float(log_size.mid()))
+        theta = best_angle(self._m, self._q, float(t), float(y), self._cut)
+        return glued_decay(self._mu, self._rate, t, y, theta, float(log_size.mid()), self._cut)
 
     def log_decay_floats(self, t: float, y: Floats) -> Floats:
         """The same in floats."""
@@ -261,15 +280,17 @@ class GluedNormalTransform(Transform):
         """``smooth_decay`` in floats."""
         import numpy as np
 
-        result: Floats = np.exp(log_decays(self._m, self._q, t, y))
+        result: Floats = np.exp(log_decays(self._m, self._q, t, y, self._cut))
         return result
 
     def largest(self) -> Ball | None:
-        """Unbounded."""
-        return None
+        """That at the cut; else there is none."""
+        if self._cut is None:
+            return None
+        return log_factor(self._mu.ball(), ball(self._rate), self._mu.ball() / 2 + ball(self._cut))
 
     def cost(self, t: float, eta: float, count: int, bits: int) -> float:
         """Some elementary functions for each node, then ``power_sums`` twice."""
         size, growth = float(self.log_floats([t])[0]), Growth(Fraction(eta) * count)
-        chosen = panels(self._m, self._q, t, growth, bits * math.log(2) + 2, size)
+        chosen = panels(self._m, self._q, t, growth, bits * math.log(2) + 2, size, self._cut)
         return sum(panel.number for panel in chosen) * (8 + 1.6 * math.sqrt(count) + 0.16 * count)

@@ -23,7 +23,7 @@ from flint import ctx
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ComplexBall, ball, precision
 from tightrope.numerics.real import Real
-from tightrope.numerics.transforms.glued_rule import Growth, float_nodes, nodes, panel_errors, panels
+from tightrope.numerics.transforms.glued_rule import Growth, float_nodes, log_factor, nodes, panel_errors, panels
 from tightrope.numerics.transforms.sampled_rule import short
 
 if TYPE_CHECKING:
@@ -34,24 +34,41 @@ __all__ = ["best_angle", "glued_decay", "log_decays"]
 _WIDEST = 2.2
 
 
-def glued_decay(mu: Real, rate: Fraction, t: Fraction, y: Fraction, theta: Fraction, log_size: float) -> Ball:
-    """A bound of |M − a| at t + iy' for all y' ≥ y, proved at this θ; t ≥ 0. ``log_size``: what it is compared to."""
+def glued_decay(
+    mu: Real,
+    rate: Fraction,
+    t: Fraction,
+    y: Fraction,
+    theta: Fraction,
+    log_size: float,
+    cut: Fraction | None = None,
+) -> Ball:
+    """A bound of |M − a| at t + iy' for all y' ≥ y, proved at this θ; t ≥ 0. ``log_size``: what it is compared to.
+    Where the integrals are cut off at μ/2 + ``cut``, both paths come back to the axis there."""
     with precision(ctx.prec + 20):
         m, q, angle = mu.ball(), ball(rate), ball(theta)
         if not (angle > 0 and angle < Ball.pi()):
             raise NotCertified("a decay", f"no path at the angle {theta}")
         nats = ctx.prec * math.log(2) + float((angle * angle / (2 * m * m)).mid())
         growth = Growth(y, theta)
-        chosen = panels(float(m.mid()), min(float(rate), 1 - 2.0**-53), float(t), growth, nats, log_size)
+        chosen = panels(float(m.mid()), min(float(rate), 1 - 2.0**-53), float(t), growth, nats, log_size, cut)
         top, other, fall = ball(t + 1), ball(-t), ball(-y)
         turn = ComplexBall(angle.cos(), angle.sin())
         total = Ball(0)
         for z, weight in nodes(m, chosen):
             log = (turn * (q * (m * z - m * m / 2).exp()) + (1 - q)).log()
             total += weight * ((top * log.real).exp() + (other * log.real).exp()) * (fall * log.imag).exp()
-        total += panel_errors(m, q, t, growth, chosen)
+        total += panel_errors(m, q, t, growth, chosen, cut) + (0 if cut is None else _way_back(m, q, t, angle, cut))
         gain = (angle * angle / (2 * m * m)).exp()
         return (gain * (total + _corner(m, q, t, y, angle))).upper()
+
+
+def _way_back(mu: Ball, q: Ball, t: Fraction, angle: Ball, cut: Fraction) -> Ball:
+    """The two pieces at the cut z, but for e^{θ²/2μ²}: there cos(θ/2)·w(z) ≤ |w| ≤ w(z), and no angle helps."""
+    z = mu / 2 + ball(cut)
+    log = log_factor(mu, q, z)
+    size = (ball(t + 1) * log).exp() + (ball(-t) * ((angle / 2).cos().log() + log)).exp()
+    return angle / mu * (z * z / -2).exp() / (2 * Ball.pi()).sqrt() * size
 
 
 def _corner(mu: Ball, q: Ball, t: Fraction, y: Fraction, angle: Ball) -> Ball:
@@ -94,20 +111,20 @@ def _float_corners(mu: float, q: float, t: float, y: Floats, theta: Floats) -> F
 
 
 @lru_cache(maxsize=64)
-def _table(mu: float, q: float, t: float) -> tuple[Floats, Floats]:
+def _table(mu: float, q: float, t: float, cut: Fraction | None) -> tuple[Floats, Floats]:
     """ln of the weights and ln(ρ) at float nodes."""
     import numpy as np
 
-    top = max(0.0, (t + 1) * (t * mu * mu / 2 + math.log(q)))
-    z, logs = float_nodes(mu, panels(mu, q, t, Growth(Fraction(0)), 26.0, top))
+    top = max(0.0, (t + 1) * (t * mu * mu / 2 + math.log(q))) if cut is None else 0.0
+    z, logs = float_nodes(mu, panels(mu, q, t, Growth(Fraction(0)), 26.0, top, cut))
     return logs, np.minimum(math.log(q) + mu * z - mu * mu / 2, 300.0)
 
 
-def _logs(mu: float, q: float, t: float, y: Floats, thetas: Floats) -> Floats:
+def _logs(mu: float, q: float, t: float, y: Floats, thetas: Floats, cut: Fraction | None) -> Floats:
     """About ln of the bound on angles × y."""
     import numpy as np
 
-    logs, rise = _table(mu, q, t)
+    logs, rise = _table(mu, q, t, cut)
     angles = thetas[:, None]
     real, imag = np.exp(rise) * np.cos(angles) - q, np.exp(rise) * np.sin(angles)
     size = np.log1p(np.maximum(real * (2 + real) + imag * imag, -1 + 1e-16)) / 2
@@ -120,30 +137,30 @@ def _logs(mu: float, q: float, t: float, y: Floats, thetas: Floats) -> Floats:
     return result
 
 
-def _angles(mu: float, q: float, t: float, y: float) -> Floats:
+def _angles(mu: float, q: float, t: float, y: float, cut: Fraction | None) -> Floats:
     """Five angles around the best one at y."""
     import numpy as np
 
     least = min(0.3, max(1e-12, 0.1 * mu * mu * q * y))
     coarse = np.geomspace(least, _WIDEST, max(8, min(40, math.ceil(math.log(_WIDEST / least) / 0.35))))
-    best = int(_logs(mu, q, t, np.array([y]), coarse)[:, 0].argmin())
+    best = int(_logs(mu, q, t, np.array([y]), coarse, cut)[:, 0].argmin())
     result: Floats = np.minimum(coarse[best] * float(coarse[1] / coarse[0]) ** np.linspace(-1, 1, 5), _WIDEST)
     return result
 
 
 @lru_cache(maxsize=64)
-def best_angle(mu: float, q: float, t: float, y: float) -> Fraction:
+def best_angle(mu: float, q: float, t: float, y: float, cut: Fraction | None = None) -> Fraction:
     """The θ at which the bound at y is about least."""
     import numpy as np
 
-    angles = _angles(mu, q, t, y)
-    return short(float(angles[_logs(mu, q, t, np.array([y]), angles)[:, 0].argmin()]))
+    angles = _angles(mu, q, t, y, cut)
+    return short(float(angles[_logs(mu, q, t, np.array([y]), angles, cut)[:, 0].argmin()]))
 
 
-def log_decays(mu: float, q: float, t: float, y: Floats) -> Floats:
+def log_decays(mu: float, q: float, t: float, y: Floats, cut: Fraction | None = None) -> Floats:
     """About ln of the least bound, at many y within a small range."""
     import numpy as np
 
-    angles = _angles(mu, q, t, float(np.sqrt(y[0] * y[-1])))
-    result: Floats = _logs(mu, q, t, y, angles).min(axis=0)
+    angles = _angles(mu, q, t, float(np.sqrt(y[0] * y[-1])), cut)
+    result: Floats = _logs(mu, q, t, y, angles, cut).min(axis=0)
     return result

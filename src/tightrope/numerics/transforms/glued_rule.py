@@ -31,6 +31,7 @@ FURTHEST = 3000.0  # (t + 1)μ² beyond which no proof may be possible
 _AWAY, _NOTHING = 13.0, 85.0  # deviations from a peak, and nats, beyond which nothing counts
 _PIECES = 4  # of a panel, in each of which ln w is bounded by its chord
 _WHAT = "a glued normal transform"
+_ALMOST = 0.999  # of the way to a cut: panels that reach so far go on to it
 
 
 @dataclass(frozen=True)
@@ -70,9 +71,13 @@ def log_factor(mu: Ball, q: Ball, z: Ball) -> Ball:
 
 
 @lru_cache(maxsize=512)
-def panels(mu: float, rate: float, t: float, growth: Growth, nats: float, log_size: float) -> tuple[Panel, ...]:
-    """Panels for an error of about e^{log_size − nats}, t ≥ −½: a choice, in floats."""
+def panels(
+    mu: float, rate: float, t: float, growth: Growth, nats: float, log_size: float, cut: Fraction | None = None
+) -> tuple[Panel, ...]:
+    """Panels for an error of about e^{log_size − nats}, t ≥ −½: a choice, in floats; up to μ/2 + ``cut`` at most."""
     end = _end(mu, rate, t, nats, log_size)
+    whole = cut is not None and end > mu / 2 + _ALMOST * float(cut)
+    end = mu / 2 + float(cut) if cut is not None and whole else end
     best: tuple[list[int], float] = ([_MOST_NODES], 1.0)
     deepest = min(math.sqrt(2 * nats), (3.0 - float(growth.theta or 0)) / mu)
     for k in range(5):
@@ -89,6 +94,7 @@ def panels(mu: float, rate: float, t: float, growth: Growth, nats: float, log_si
         raise NotCertified(_WHAT, "it needs too many nodes")
     counts, depth = best
     length = short((end - mu / 2) / len(counts), 16) + short((end - mu / 2) / len(counts) * 2.0**-14, 2)
+    length = cut / len(counts) if cut is not None and whole else length
     return tuple(Panel(length * i, length, n, short(depth)) for i, n in enumerate(counts))
 
 
@@ -161,7 +167,7 @@ def float_nodes(mu: float, chosen: tuple[Panel, ...]) -> tuple[Floats, Floats]:
 
 
 def even_nodes(
-    mu: float, rate: float, tilts: tuple[float, float], nats: float, log_size: float
+    mu: float, rate: float, tilts: tuple[float, float], nats: float, log_size: float, cut: float = math.inf
 ) -> tuple[Floats, Floats] | None:
     """The same on even panels, for moments at real tilts between two, to about the rounding of floats; None if they
     would be many. Between the kink's surroundings and the peak of w^{t+1} nothing counts, if they are far apart."""
@@ -170,11 +176,11 @@ def even_nodes(
     least, t = tilts
     if (t + 1) * mu * mu > FURTHEST:
         return None
-    begin, end = mu / 2, _end(mu, rate, t, nats, log_size)
+    begin, end = mu / 2, min(_end(mu, rate, t, nats, log_size), mu / 2 + cut)
     steep = min(1.2, 2 / mu, 32 / ((t + 1) * mu))
     stretches = [(begin, end, steep)]
     peak = (least + 1) * mu - _AWAY
-    if peak > begin:
+    if begin < peak and cut == math.inf:
         near, last = begin, min(peak, begin + _MOST_EVEN * steep)
         while near < last and max(least, 0.0) * _float_loss(mu, rate, near) + near * near / 2 < _NOTHING:
             near += steep
@@ -199,8 +205,11 @@ def _float_loss(mu: float, rate: float, z: float) -> float:
     return math.log1p(rate * math.expm1(rise)) if rise < 30 else math.log(rate) + rise
 
 
-def panel_errors(mu: Ball, q: Ball, t: Fraction, growth: Growth, chosen: tuple[Panel, ...]) -> Ball:
-    """A bound of the error of both integrals together, what lies beyond the last panel included, t ≥ −½."""
+def panel_errors(
+    mu: Ball, q: Ball, t: Fraction, growth: Growth, chosen: tuple[Panel, ...], cut: Fraction | None = None
+) -> Ball:
+    """A bound of the error of both integrals together, what lies beyond the last panel included, t ≥ −½; nothing does
+    where they are cut off."""
     total = Ball(0)
     top, scale = ball(t + 1), 1 / (2 * Ball.pi()).sqrt()
     for panel in chosen:
@@ -226,7 +235,10 @@ def panel_errors(mu: Ball, q: Ball, t: Fraction, growth: Growth, chosen: tuple[P
         turn = largest_turn(1 - q, far, angle)
         size = (most + other) * (d * d / 2 + factor * turn).exp()
         total += gauss_error(size * half * scale, rho, panel.number) if panel.number > 1 else _crude(size, half, scale)
-    return total + _beyond(mu, q, t, growth, chosen)
+    last = chosen[-1].start + chosen[-1].length
+    if cut is not None and last > cut:
+        raise NotCertified(_WHAT, "its panels reach too far")
+    return total if last == cut else total + _beyond(mu, q, t, growth, chosen)
 
 
 def _crude(size: Ball, half: Ball, scale: Ball) -> Ball:
