@@ -34,8 +34,8 @@ _FEW_DEAR, _RARE_DEAR = 100, 3.0  # steps, some with a dear transform; sampled r
 
 def chosen_ways(c: Loss, summed: Callable[[], Profile]) -> Profile:
     """By a contour integral: as it stands where the transform decays, with a blurred kink where it does not;
-    around what matters of sampled steps; on a grid where the steps are few; in the last resort by long sums. Right after
-    a plain contour of samples of a fixed size comes one without their heavy tails."""
+    around what matters of sampled steps; on a grid where the steps are few; in the last resort by long sums. Right
+    after a plain contour of laws with heavy tails comes one without these."""
     found = _chosen(c, summed)
     if not any(isinstance(pair, Glued) and isinstance(pair.base, NormalPair) for pair, _ in c.remove):
         return found

@@ -105,6 +105,11 @@ class Pair(ABC):
         """The same after a Poisson sample in which a record is removed or added."""
         return None
 
+    def cut_transform(self, cut: Fraction) -> Transform | None:  # noqa: ARG002 - unknown by default
+        """The same without losses that a normal variable beyond some deviations makes, which are at ∞: for laws whose
+        moments grow too fast."""
+        return None
+
     def exchanged(self, rate: Fraction) -> Pair | None:  # noqa: ARG002 - unknown by default
         """The pair of a Poisson sample under replace, where noise of this law is added, if there is a formula."""
         return None

@@ -1,29 +1,27 @@
-"""The profile of compositions with samples of a fixed size and Gaussian noise, by contours without their heavy tails.
+"""The profile of compositions with heavy tails, by contours without them.
 
-The moments of such a loss grow like e^{μ²t²/2}: beyond some tilt rare large losses outgrow all others, and no saddle is
-reached. So each of these laws is cut at some place z. Steps beyond it, HIGH ones and in mirror image DEEP ones, count
-as certain loss: no hockey-stick falls. Without them the moments are those of a bounded law, and a plain contour serves.
+The moments of a sample of a fixed size with Gaussian noise grow like e^{μ²t²/2}: beyond some tilt rare large losses
+outgrow all others, and no saddle is reached. So each such law is cut at some place of its normal variable. Steps beyond
+it, and in mirror image those below, count as certain loss: no hockey-stick falls. Without them the moments are those of
+a bounded law, and a plain contour serves.
 
-The price. Let h = P[N > z]. It is P of a DEEP step and Q of a HIGH one. Of the paths with a HIGH step and no DEEP one,
-P − e^ε·Q is kept in any case. So δ is at least what was found less Σk(1 + e^ε)h, and z makes that nothing.
+The price. Let h be Q of a step above the cut, which is also P of one below. Of the paths with a step above and none
+below, P − e^ε·Q is kept in any case. So δ is at least what was found less Σk(1 + e^ε)h, and a far cut makes that
+nothing.
 """
-
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
-from typing import TypeGuard
 
 from tightrope.curves.engines.contour_profile import ContourProfile
 from tightrope.curves.engines.enclosed_root import enclosed_root
 from tightrope.curves.engines.transformed import total_variation, transform_of
 from tightrope.curves.loss import Loss, merged
-from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.pair import Pair
-from tightrope.curves.profile import Profile, Witness
-from tightrope.curves.sampled.glued import Glued
+from tightrope.curves.profile import Profile, Witness, within_unit
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, between, precision
 from tightrope.numerics.bound import Bound
@@ -31,7 +29,6 @@ from tightrope.numerics.contour.floats import searching
 from tightrope.numerics.contour.integral import ContourSum
 from tightrope.numerics.exact import near
 from tightrope.numerics.real import Real, largest
-from tightrope.numerics.transforms.glued import GluedNormalTransform
 from tightrope.numerics.transforms.transform import Transform
 
 __all__ = ["CutProfile", "cut_profile"]
@@ -43,6 +40,7 @@ _LEVEL = -40.0  # ln δ, before anything is known of it
 _KEPT = 4
 
 Cuts = tuple[Fraction, ...]
+Within = tuple[ContourProfile, list[Transform]]  # the contours of laws that are cut, and these laws' transforms
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,22 +48,20 @@ class CutProfile(Profile):
     """The pairs that are cut, in this order, each with its number of copies."""
 
     loss: Loss
-    pairs: tuple[tuple[Glued, int], ...]
-    _known: dict[Cuts, tuple[ContourProfile, list[GluedNormalTransform]]] = field(default_factory=dict)
+    pairs: tuple[tuple[Pair, int], ...]
+    _known: dict[Cuts, Within] = field(default_factory=dict)
     may_be_wide = True
 
     def _cuts(self, epsilon: float, level: float) -> Cuts:
-        """Beyond which (1 + e^ε)·k·P[N > z] is nothing beside e^level, each counted from μ/2."""
+        """Beyond which (1 + e^ε)·k·P[N > z] is nothing beside e^level."""
         found = []
-        for pair, copies in self.pairs:
-            with precision(64):
-                half = float(pair.base.mu().mid()) / 2 if isinstance(pair.base, NormalPair) else 0.0
+        for _, copies in self.pairs:
             nats = math.log(copies * len(self.pairs)) + math.log1p(math.exp(-abs(epsilon))) + max(epsilon, 0.0)
             z = math.sqrt(2 * max(nats + _NOTHING - level, 1.0))
-            found.append(Fraction(math.ceil(max(z - half, 1.0) * _FINEST), _FINEST))
+            found.append(Fraction(math.ceil(z * _FINEST), _FINEST))
         return tuple(found)
 
-    def _within(self, cuts: Cuts) -> tuple[ContourProfile, list[GluedNormalTransform]]:
+    def _within(self, cuts: Cuts) -> Within:
         """The contours of the laws that are cut there."""
         if len(cuts) != len(self.pairs) or not all(0 < cut <= _FARTHEST for cut in cuts):
             raise NotCertified("a contour without heavy tails", "its cuts do not fit")
@@ -76,10 +72,12 @@ class CutProfile(Profile):
             found = self._known[cuts] = self._built(cuts)
         return found
 
-    def _built(self, cuts: Cuts) -> tuple[ContourProfile, list[GluedNormalTransform]]:
-        made = {pair: _cut_transform(pair, cut) for (pair, _), cut in zip(self.pairs, cuts, strict=True)}
+    def _built(self, cuts: Cuts) -> Within:
+        made = {pair: _known(pair.cut_transform(cut)) for (pair, _), cut in zip(self.pairs, cuts, strict=True)}
         directions = [merged(parts) for parts in self.loss.directions]
-        sums = [ContourSum([(_transform(pair, made), n) for pair, n in parts]) for parts in directions]
+        sums = [
+            ContourSum([(made.get(pair) or _known(transform_of(pair)), n) for pair, n in parts]) for parts in directions
+        ]
         sizes = [Real(None, partial(total_variation, parts)) for parts in directions]
         return ContourProfile(tuple(sums), largest(sizes), deep=False), list(made.values())
 
@@ -101,7 +99,7 @@ class CutProfile(Profile):
         value = inner.prove(epsilon, witness)
         with precision(256):
             missing = sum((law.beyond()[1] * n for law, (_, n) in zip(laws, self.pairs, strict=True)), Ball(0))
-            return value - between(Ball(0), ((1 + ball(epsilon).exp()) * missing).upper())
+            return within_unit(value - between(Ball(0), ((1 + ball(epsilon).exp()) * missing).upper()))
 
     @searching
     def epsilon(self, delta: Fraction) -> tuple[Bound, Witness]:
@@ -121,39 +119,31 @@ class CutProfile(Profile):
         if found.upper == 0:
             return found, witness
         proved = partial(self.prove, witness=witness)
-        return enclosed_root((found.lower + found.upper) / 2 or found.upper, delta, proved, proved), witness
+        middle = (found.lower + found.upper) / 2 if found.lower > 0 else found.upper
+        return enclosed_root(middle, delta, proved, proved), witness
 
 
-def _heavy(pair: Pair) -> TypeGuard[Glued]:
-    if not isinstance(pair, Glued) or not isinstance(pair.base, NormalPair):
-        return False
-    return 0 < pair.rate < 1 and pair.base.mu_squared.rational != 0
-
-
-def _cut_transform(pair: Glued, cut: Fraction) -> GluedNormalTransform:
-    assert isinstance(pair.base, NormalPair)
-    return GluedNormalTransform(pair.base.root(), pair.rate, cut)
-
-
-def _largest(law: GluedNormalTransform) -> float:
+def _largest(law: Transform) -> float:
     with precision(64):
         top = law.largest()
         return math.inf if top is None else float(top.mid())
 
 
-def _transform(pair: Pair, made: dict[Glued, GluedNormalTransform]) -> Transform:
-    found = made[pair] if isinstance(pair, Glued) and pair in made else transform_of(pair)
-    if found is None:
+def _known(transform: Transform | None) -> Transform:
+    if transform is None:
         raise NotCertified("a contour without heavy tails", "a part has no transform")
-    return found
+    return transform
 
 
 def cut_profile(loss: Loss) -> CutProfile | None:
-    """For compositions with samples of a fixed size and Gaussian noise; None for others."""
-    found = tuple((pair, n) for pair, n in merged(loss.remove) if _heavy(pair))
-    return CutProfile(loss, found) if found and _same(loss, found) else None
+    """For compositions some of whose laws can be cut; None for others."""
+    found = tuple((pair, n) for pair, n in merged(loss.remove) if _can_be_cut(pair))
+    return CutProfile(loss, found) if found else None
 
 
-def _same(loss: Loss, pairs: tuple[tuple[Glued, int], ...]) -> bool:
-    """Whether each direction has these pairs: they are their own reverse."""
-    return all(tuple(one for one in merged(parts) if _heavy(one[0])) == pairs for parts in loss.directions)
+def _can_be_cut(pair: Pair) -> bool:
+    """Whether it has a transform up to a cut."""
+    try:
+        return pair.cut_transform(Fraction(1)) is not None
+    except NotCertified:  # parameters out of its reach
+        return False

@@ -111,6 +111,13 @@ class Glued(SampledPair):
         known = [(share, transform) for share, transform in found if transform is not None]
         return MixtureTransform(known, base.leak * rate) if len(known) == len(found) else None
 
+    def cut_transform(self, cut: Fraction) -> Transform | None:
+        """Of a normal base, where its moments grow like e^{μ²t²/2}."""
+        base, rate = self.base, self.rate
+        if not 0 < rate < 1 or not isinstance(base, NormalPair) or base.mu_squared.rational == 0:
+            return None
+        return GluedNormalTransform(base.root(), rate, cut)
+
     def cells(self) -> CellLaw | None:
         """Where the base knows them; of a mixture the same mixture."""
         if not isinstance(self.base, Revealed):

@@ -55,6 +55,11 @@ class Transform(ABC):
         """P[L = ∞]."""
         return Ball(0)
 
+    def beyond(self) -> tuple[Ball, Ball]:
+        """P and Q of large losses that a cut has put at ∞; where small ones are cut off as well, in mirror image, the
+        latter is also P of these."""
+        return Ball(0), Ball(0)
+
     def mass(self) -> Ball:
         """M(0) = P[L < ∞]."""
         return 1 - self.infinite()
