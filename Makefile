@@ -48,6 +48,7 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/core.py
 	$(BIN)/python benchmarks/compare.py --write
 	$(BIN)/python benchmarks/soundness.py
+	$(BIN)/python benchmarks/sweep.py
 	$(BIN)/python benchmarks/noise.py
 	$(BIN)/python benchmarks/ledger.py
 

@@ -14,6 +14,7 @@ from tightrope.numerics.balls import Ball, precision
 from tightrope.numerics.real import real
 from tightrope.numerics.transforms.closed import NormalTransform
 from tightrope.numerics.transforms.falling_nodes import falling_nodes
+from tightrope.numerics.transforms.float_lines import Phases, powers_of
 from tightrope.numerics.transforms.glued import GluedNormalTransform
 from tightrope.numerics.transforms.glued_far import FarGlued, _Choice
 from tightrope.numerics.transforms.near_and_far import near_and_far
@@ -253,3 +254,15 @@ def test_few_fixed_size_steps_beside_many_atoms(text, delta, epsilon):
     assert 1 - claim.computed.lower / claim.computed.upper < 1e-9
     assert epsilon is None or claim.computed.upper == pytest.approx(epsilon, rel=1e-8)
     assert tr.check(claim.to_json())
+
+
+def test_phases_and_powers_in_blocks():
+    """All places between two, or some of them; and Horner's rule in blocks as it is at once."""
+    phases = Phases(Ball(0.375), 20_000)
+    whole = phases.all()
+    for numbers in (np.arange(20_001), np.arange(777, 15_111), np.array([3]), np.array([0, 5, 9, 20_000])):
+        assert np.array_equal(phases.at(numbers), whole[numbers])
+    ratio = 0.9 / (1.3 + 1j * np.linspace(0, 50, 9001))
+    coefficients = [Ball(k % 5 - 2) / 2**k for k in range(12)]
+    direct = sum(float(c.mid()) * ratio ** (m + 1) for m, c in enumerate(coefficients))
+    assert np.abs(powers_of(ratio, coefficients) - direct).max() < 1e-14
