@@ -89,11 +89,11 @@ class Phases:
         return result
 
     def at(self, indices: Integers) -> Complexes:
-        """The values at these k, which rise."""
+        """The values at these k."""
         import numpy as np
 
         result: Complexes
-        if len(indices) and int(indices[-1]) - int(indices[0]) + 1 == len(indices):  # all between two
+        if len(indices) and bool((np.diff(indices) == 1).all()):  # all between two
             row, first = divmod(int(indices[0]), self._size)
             last = int(indices[-1]) // self._size
             result = np.multiply.outer(self._high[row : last + 1], self._low).ravel()[first : first + len(indices)]
