@@ -169,14 +169,14 @@ def test_an_exchange_whose_ratios_are_huge_has_a_finite_cost():
     """Masses of narrow cells, e^600 times as likely one way as the other, were not known well enough: [2800, ∞]."""
     pair = tr.parse("gaussian_pair(0, 1, 0.164, 0.473)")
     claim = tr.epsilon(pair.poisson("0.631", relation="replace") * 4570, delta="0.048")
-    assert 2800 < claim.lower < 4020.2885 < claim.upper < 4020.2895
+    assert 2800 < claim.lower < 4019 < claim.upper < 4021.5
 
 
 def test_a_table_beyond_floats_is_put_on_a_grid():
     """It took 12 s and gave [1e-4, 4.47]: some masses under Q are below 1e-290."""
     claim = tr.epsilon(tr.parse("gaussian_pair(0, 1, 0.318, 1.25).without_replacement(10, 1000000) * 100"), delta=1e-9)
     assert claim.witness["way"] == "grid"
-    assert 0.0182 < claim.upper < 0.0182533
+    assert 0.0174 < claim.lower < claim.upper < 0.01826
 
 
 def test_lines_stay_below_whatever_the_balls_hide():
