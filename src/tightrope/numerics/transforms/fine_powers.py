@@ -11,7 +11,7 @@ balls. The heavy ones have little mass, and their sum of doubles is off by as li
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
@@ -36,6 +36,7 @@ _LOGARITHM, _EXPONENTIAL = 26, 12  # terms
 _HEAVY = 40  # in u = 2⁻⁵³: a sum of doubles is off by no less
 _STEEPEST = 500.0  # of |k·ln(1 + ψ)|: e^−500 is a double
 _SLACK = 1 + 2.0**-20  # for sizes of doubles
+_CACHED = 4096  # numbers
 #: In units of u = 2⁻⁵³. A moment is rounded by 2u; z = y/Y is off by u, z² by 3u, and Horner's rule with at most 20
 #: powers of z² adds 2u for each: (5·20 + 6)u of the sum of all sizes.
 _SERIES = 128
@@ -158,21 +159,34 @@ def _raised(small: Complexes, error: Ball, copies: int, turns: Complexes) -> Fin
     largest = _largest(small)
     if not (largest <= _LARGEST and error < _LARGEST):
         return None
-    factor = np.full(len(small), 1 / _LOGARITHM, dtype=np.complex128)
-    for n in range(_LOGARITHM - 1, 0, -1):
-        factor = 1 / n - small * factor
-    logs = copies * (small * factor)
+    logs = np.full(len(small), 1 / _LOGARITHM, dtype=np.complex128)
+    for block in _blocks(len(small)):
+        factor, at = logs[block], small[block]
+        for n in range(_LOGARITHM - 1, 0, -1):
+            factor *= at
+            np.subtract(1 / n, factor, out=factor)
+        factor *= at
+    logs *= copies
     steepest = _largest(logs)
     if not steepest <= _STEEPEST:
         return None
     parts = 1 << max(math.ceil(math.log2(max(4 * steepest, 1.0))), 0)
-    exponents, value = logs / parts, np.ones(len(small), dtype=np.complex128)
-    for n in range(_EXPONENTIAL, 0, -1):
-        value = 1 + exponents * value / n
+    exponents, whole = logs / parts, np.ones(len(small), dtype=np.complex128)
+    for block in _blocks(len(small)):
+        value, at = whole[block], exponents[block]
+        for n in range(_EXPONENTIAL, 0, -1):
+            value *= at
+            value /= n
+            value += 1
     log_error = copies * error / (1 - Ball(largest) - error)  # of ln(1 + ψ)
     log_error += UNIT * (_LOGARITHM_ERROR * copies * Ball(largest) + _EXPONENTIAL_ERROR * parts)
     log_error += UNIT * (Phases.ERROR + 4)
-    return FinePowers(power(value, parts) * turns, (2 * log_error).expm1().upper())
+    return FinePowers(power(whole, parts) * turns, (2 * log_error).expm1().upper())
+
+
+def _blocks(size: int) -> Iterator[slice]:
+    """Of numbers that the processor's cache holds."""
+    return (slice(at, at + _CACHED) for at in range(0, size, _CACHED))
 
 
 def _largest(values: Complexes) -> float:
