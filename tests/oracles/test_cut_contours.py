@@ -56,6 +56,21 @@ def test_moments_end_at_the_cut(mu, q, cut):
             assert float(law.decay(t, F(y)).upper()) >= float(size) * (1 - 1e-12)
 
 
+@pytest.mark.parametrize(("mu", "q", "cut"), CASES[:1])
+def test_far_out_nothing_is_left_but_the_jump_at_the_cut(mu, q, cut):
+    """Integrated by parts it is φ(z)(w^{t+1} − w^{−t})/(y·(ln w)′) or more there, and the bound is no less."""
+    law, t, y = GluedNormalTransform(real(mu), q, cut), F(5, 2), F(10**4)
+    m, rate = float(mu), float(q)
+    z = m / 2 + float(cut)
+    rise = rate * np.exp(m * z - m * m / 2)
+    w = 1 - rate + rise
+    density = np.exp(-z * z / 2) / np.sqrt(2 * np.pi)
+    jump = density * (w**3.5 - w**-2.5) / (float(y) * m * rise / w)
+    with precision(90):
+        bound = float(law.smooth_decay(t, y, law.log_real(t)).upper())
+    assert bound >= 0.9 * jump > 0
+
+
 def test_what_is_beyond_the_cut():
     law = GluedNormalTransform(real(F(1)), F(1, 10), F(3))
     with precision(100):
