@@ -6,7 +6,8 @@ import pytest
 from documents import ROOT
 
 SOURCES = sorted((ROOT / "src" / "tightrope").rglob("*.py"))
-OTHERS = sorted(p for folder in ("tests", "benchmarks", "docs", "examples") for p in (ROOT / folder).rglob("*.py"))
+FOUND = [p for folder in ("tests", "benchmarks", "docs", "examples") for p in (ROOT / folder).rglob("*.py")]
+OTHERS = sorted(p for p in FOUND if not any(part.startswith(".") for part in p.relative_to(ROOT).parts))  # our own
 
 
 def lines(path):

@@ -16,6 +16,7 @@ from tightrope.errors import NotCertified
 from tightrope.numerics.balls import precision
 from tightrope.numerics.grid import discrete_normal_cells, laplace_cells
 from tightrope.numerics.grid import growths as growths_module
+from tightrope.numerics.grid.cells import Atom
 from tightrope.numerics.grid.discrete_normal_cells import DiscreteNormalCells
 from tightrope.numerics.grid.growths import GROWTH_ERROR, growths, loss_gaps
 from tightrope.numerics.grid.laplace_cells import (
@@ -25,7 +26,7 @@ from tightrope.numerics.grid.laplace_cells import (
     SampledLaplaceCells,
 )
 from tightrope.numerics.grid.mixture_cells import MixtureCells
-from tightrope.numerics.grid.table_cells import TableCells
+from tightrope.numerics.grid.table_cells import TableCells, table_of
 from tightrope.numerics.real import ZERO, Real, real
 
 
@@ -344,3 +345,16 @@ def test_mixtures_of_mixtures_keep_what_is_infinite():
         assert float(outer.infinite().ball().mid()) == 0.125
         assert float(outer.atoms()[-1].mass.ball().mid()) == 0.5
     assert outer.atoms()[-1].loss is ZERO
+
+
+def test_atoms_beyond_floats_are_bounded_and_not_forgotten():
+    """Q of a loss of 700, and P of one of −700, are no normal floats: both are counted beyond the others."""
+    atoms = [(-700, "0.001e-303"), (-1, "0.3"), (1, "0.6"), (700, "0.1")]
+    table = table_of([Atom(real(Fraction(loss)), real(Fraction(mass))) for loss, mass in atoms], real(Fraction(0)))
+    assert list(table.losses) == [-1.0, 1.0]
+    cells = table.cells(np.array([-2.0, 0.0, 2.0]))
+    assert cells.p_high[-2:].sum() >= 0.7  # 0.6 and 0.1 lie above 0, where exactly the latter does is not said
+    assert cells.p_low.sum() <= 0.9 + 1e-12
+    below = 0.001e-303 * np.exp(350.0) * np.exp(350.0)
+    assert cells.q_high[:2].sum() >= 0.3 * np.e + below * (1 - 1e-12)
+    assert table_of([Atom(real(Fraction(700)), real(Fraction(1)))], real(Fraction(0))) is None
