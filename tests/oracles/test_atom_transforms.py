@@ -224,7 +224,8 @@ def test_what_is_out_of_reach_is_refused():
         SampledLaplaceTransform(F(200), F(1, 2), False)
     with pytest.raises(NotCertified):
         SampledDiscreteNormalTransform(F(4), 1, F(1, 2), False).log_real(F(10**5))
+    transform = DiscreteNormalTransform(F(4), 1)
     with pytest.raises(NotCertified):
-        DiscreteNormalTransform(F(4), 1)._theta(F(1), Ball(100))
+        transform._theta(transform._rows(F(1)), Ball(100))
     assert noncentral(3, F(1), Ball("nan"), above=True).contains(0.5)
     assert SampledLaplaceTransform(F(1), F(1, 2), False).log_real(F(-1)) == 0

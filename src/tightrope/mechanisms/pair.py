@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from math import inf, isfinite
+from math import inf, isfinite, log1p
 from typing import TYPE_CHECKING
 
 from tightrope.curves.loss import Loss
@@ -16,7 +16,7 @@ from tightrope.curves.sampled.ruled import ruled_cumulant
 from tightrope.errors import NotCertified
 from tightrope.mechanisms.base import Leaf
 from tightrope.numerics.balls import INFINITY, Ball, ball, between, precision
-from tightrope.numerics.exact import Number, exact, positive
+from tightrope.numerics.exact import Number, exact, near, positive
 from tightrope.numerics.normal import unequal_call, unequal_tail
 from tightrope.numerics.real import UNBOUNDED, Real, real
 from tightrope.numerics.sums.unequal import brief, summable, unequal_sum_call
@@ -150,6 +150,16 @@ class UnequalPair(Pair):
             return INFINITY
         linear = ball(s) * ball(self.s2 / self.s1).log() + ball(self.s2**2 / v).log() / 2
         return linear + ball(s * (s + 1) * (self.m1 - self.m2) ** 2 / (2 * v))
+
+    def approximate_cumulants(self, points: Sequence[float]) -> list[float]:
+        """The same in floats, from s1²/s2² − 1, so that nearly equal variances keep their bits."""
+        more, apart = near((self.s1 / self.s2) ** 2 - 1), near(((self.m1 - self.m2) / self.s2) ** 2)
+        found = []
+        for s in points:
+            known = more > -1 and s * more < 1
+            bent = (s * log1p(more) + log1p(-s * more)) / 2 if known else -inf
+            found.append(s * (s + 1) * apart / (2 * (1 - s * more)) - bent if known else inf)
+        return found
 
     def mean(self) -> Ball:
         """ln(s2/s1) + (s1² + (m1−m2)²)/(2s2²) − 1/2."""

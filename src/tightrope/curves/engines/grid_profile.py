@@ -50,6 +50,12 @@ class GridProfile(Profile):
     sums: tuple[Callable[[], ContourSum | None], ...]  # of transforms, where all are known
     may_be_wide = True
 
+    def aiming(self, width: float) -> GridProfile:
+        """With ends no closer than that, where less than usual will do."""
+        if width <= self.directions[0].enough:
+            return self
+        return replace(self, directions=tuple(replace(one, enough=width) for one in self.directions))
+
     @searching
     def find(self, epsilon: Fraction) -> Witness:
         """A fine grid for the direction that seems to cost more, a coarse one for the other."""

@@ -12,7 +12,7 @@ from tightrope.numerics.grid.graded import GradedPlan, GradedSum, away
 from tightrope.numerics.grid.graded_fit import GradeFit
 from tightrope.numerics.grid.graded_search import Sketch, best_sketch
 from tightrope.numerics.grid.grid_plan import GridPlan
-from tightrope.numerics.grid.lengths import ENOUGH, GOAL
+from tightrope.numerics.grid.lengths import AIMED
 from tightrope.numerics.grid.listed import ListedPlan
 from tightrope.numerics.grid.search import SMALL, GridDirection, Located, falling_root, log_float
 
@@ -48,19 +48,20 @@ class GradedDirection(GridDirection):
         predicted = gap * (SMALL / self.longest(start.plan)) ** 2
         if predicted <= self.promising():
             first = self.refined(start, goal, None)
-            if 1 - first.share <= ENOUGH:
+            if 1 - first.share <= self.enough:
                 return first
         other = self._located(first, goal)
-        if first is start and (other is None or max(ENOUGH, predicted) < 1 - other.share):
+        if first is start and (other is None or max(self.enough, predicted) < 1 - other.share):
             first = self.refined(start, goal, None)
             best = _closer(first, other)
-            if 1 - best.share > ENOUGH and best.upper < _ELSEWHERE * start.upper:  # borders were made for another ε
+            elsewhere = best.upper < _ELSEWHERE * start.upper  # borders were made for another ε
+            if elsewhere and 1 - best.share > self.enough:
                 other = _closer(best, self._located(best, goal))
         return _closer(first, other)
 
     def promising(self) -> float:
         """The gap that one grid should have, if small ones predict it, to be tried first."""
-        return GOAL
+        return AIMED * self.enough
 
     def _located(self, start: Located, goal: float) -> Located | None:
         """On graded grids; None if they cannot be made."""
@@ -74,17 +75,17 @@ class GradedDirection(GridDirection):
                 slope = self._slope(small, at)
                 if abs(at - before) <= _NEARLY * before:
                     break
-            found = self._rooted(self._finer(sketch, small, at, goal, GOAL * slope), at, goal)
+            found = self._rooted(self._finer(sketch, small, at, goal, AIMED * self.enough * slope), at, goal)
         except NotCertified:
             return None
         for _ in range(_AGAIN):
-            if 1 - found.share <= ENOUGH or self._off(found.plan, at, goal) < _NATS:
+            if 1 - found.share <= self.enough or self._off(found.plan, at, goal) < _NATS:
                 break
             at = found.upper  # small grids were far off, and fine ones were made for another ε
             with suppress(NotCertified):
                 sketch = best_sketch(self.parts, self.pictures(), at, goal, self._slope(found.plan, at))
                 small = sketch.plan(at, goal, sketch.small())
-                finer = self._finer(sketch, small, at, goal, GOAL * self._slope(small, at))
+                finer = self._finer(sketch, small, at, goal, AIMED * self.enough * self._slope(small, at))
                 found = max(found, self._rooted(finer, at, goal), key=lambda one: one.share)
         return found
 
@@ -147,11 +148,11 @@ class GradedDirection(GridDirection):
         found = self.one_grid(epsilon, fine=False)
         if self._gap(found, epsilon, closely) * (SMALL / self.longest(found)) ** 2 <= 2 * self.promising():
             found = self.one_grid(epsilon, closely=closely)
-            if self._gap(found, epsilon, closely) <= ENOUGH:
+            if self._gap(found, epsilon, closely) <= self.enough:
                 return found
         other = self._planned(found, epsilon, closely)
         gap = math.inf if other is None else self._gap(other, epsilon, closely)
-        if gap > ENOUGH and found.length == SMALL:
+        if gap > self.enough and found.length == SMALL:
             with nullcontext() if other is None else suppress(NotCertified):  # what was found before is still good
                 found = self.one_grid(epsilon, closely=closely)
         return found if other is None or self._gap(found, epsilon, closely) <= gap else other
@@ -193,7 +194,7 @@ class GradedDirection(GridDirection):
                 slope = self._slope(rough, epsilon)
                 if abs(level - before) < 1:
                     break
-            wanted = GOAL * (1.0 if closely else max(slope, 1.0))
+            wanted = AIMED * self.enough * (1.0 if closely else max(slope, 1.0))
             return self._finer(sketch, rough, epsilon, level, wanted)
         except NotCertified:
             return None

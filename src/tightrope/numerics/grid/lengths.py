@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["ENOUGH", "GOAL", "next_length", "predicted"]
+__all__ = ["AIMED", "ENOUGH", "next_length", "predicted"]
 
-GOAL = 5e-7  # relative distance of the ends of ε that is aimed at
-ENOUGH = 1e-6
+ENOUGH = 1e-6  # relative distance of the ends of ε, unless less will do
+AIMED = 0.5  # of that, for a grid that is planned
 _GROWTH = 8  # at most, from one grid to the next: coarse ones overstate the gap
 
 
-def next_length(length: int, gap: float, longest: int) -> int:
-    """How many points bring a gap that falls with their square to GOAL; the same if it is good enough."""
-    if gap <= ENOUGH or length >= longest:
+def next_length(length: int, gap: float, longest: int, enough: float = ENOUGH) -> int:
+    """How many points bring a gap that falls with their square to what is aimed at; the same if it is enough."""
+    if gap <= enough or length >= longest:
         return length
-    wanted = math.ceil(math.log2(length * math.sqrt(min(gap, 1.0) / GOAL)))
+    wanted = math.ceil(math.log2(length * math.sqrt(min(gap, 1.0) / (AIMED * enough))))
     return min(max(1 << wanted, 2 * length), _GROWTH * length, longest)
 
 

@@ -14,7 +14,6 @@ from tightrope.numerics.grid.any_grid import AnyPlan
 from tightrope.numerics.grid.graded import GradedPlan
 from tightrope.numerics.grid.graded_direction import GradedDirection
 from tightrope.numerics.grid.grid_plan import GridPlan
-from tightrope.numerics.grid.lengths import ENOUGH, GOAL
 from tightrope.numerics.grid.listed import ListedPlan
 from tightrope.numerics.grid.listed_borders import FEW_HEAVY, MANY_HEAVY, listed_sketch
 from tightrope.numerics.grid.listed_fit import ListedFit
@@ -23,7 +22,7 @@ from tightrope.numerics.grid.search import Located, falling_root, log_float
 
 __all__ = ["ListedDirection"]
 
-_GOAL = 1e-9  # relative distance of the ends of ε that is aimed at, as long as that is cheap
+_CHEAPLY = 1e-3  # of the distance of ends that is enough: aimed at, as long as that is cheap
 _FINEST = 3e-10  # of δ
 _ROUNDS, _SERVES = 6, 4.0  # tilts times what ε may move before grids are made anew
 _LOOKS, _WRONG = 2, 1e-6
@@ -65,14 +64,14 @@ class ListedDirection(GradedDirection):
 
     def promising(self) -> float:
         """Less where heavy steps may be listed: what small grids predict of atoms is often wrong."""
-        return _DOUBTFUL * GOAL if self.atoms_between() else GOAL
+        return super().promising() * (_DOUBTFUL if self.atoms_between() else 1.0)
 
     def _located(self, start: Located, goal: float) -> Located | None:
         """With listed heavy steps, or else on graded grids; None if neither can be made."""
         found = []
         for targets in (FEW_HEAVY, MANY_HEAVY) if self.atoms_between() else ():
             found.append(self._listed(start, goal, targets))
-            if found[-1] is not None and 1 - found[-1].share <= ENOUGH:
+            if found[-1] is not None and 1 - found[-1].share <= self.enough:
                 return found[-1]
         found.append(super()._located(start, goal))
         return max((one for one in found if one is not None), key=lambda one: one.share, default=None)
@@ -80,7 +79,7 @@ class ListedDirection(GradedDirection):
     def _planned(self, start: GridPlan, epsilon: float, closely: bool = False) -> GradedPlan | ListedPlan | None:
         """The same, for δ at this ε."""
         found = self._listed_plan(start, epsilon, closely) if self.atoms_between() else None
-        if found is not None and self._gap(found, epsilon, closely) <= ENOUGH:
+        if found is not None and self._gap(found, epsilon, closely) <= self.enough:
             return found
         other = super()._planned(start, epsilon, closely)
         plans = (one for one in (found, other) if one is not None)
@@ -105,7 +104,7 @@ class ListedDirection(GradedDirection):
                 at = min(self._root(fit, grid.upper, at, goal), most)
                 least = self._root(fit, grid.lower, at, goal, _LOWER)
                 found = Located(plan, min(least, at) if at == most else least, at, at)
-                if 1 - found.share <= ENOUGH / 4 or not effort.affords(fit.reading):
+                if 1 - found.share <= self.enough / 4 or not effort.affords(fit.reading):
                     break
             good = at == most or log_float(grid.upper(at)) <= goal + _WRONG
             return found if found.share <= 1 and good else None
@@ -155,7 +154,7 @@ class ListedDirection(GradedDirection):
     def _narrowed(self, fit: ListedFit, at: float, closely: bool) -> ListedPlan:
         """As close as is worth while."""
         slope = 1.0 if closely else min(at * self._slope_at(fit, fit.result()[1].upper, at), _STEEPEST)
-        fit.narrow(max(_GOAL * slope, _FINEST), ENOUGH / 2 * slope)
+        fit.narrow(max(_CHEAPLY * self.enough * slope, _FINEST), self.enough / 2 * slope)
         plan, total = fit.result()
         self.keep(plan, total)
         return plan

@@ -26,8 +26,7 @@ from tightrope.numerics.grid.plan import grid_plan, rough_epsilon, rough_level
 SMALL, _COARSE = 2**12, 2**14
 _REPLANS = 6
 _SETTLED, _ASTRAY = 0.02, 3.0  # of ε; and of what it was moved by before
-_EVALUATIONS = 60
-_TINY = 1e-7
+_EVALUATIONS, _TINY = 60, 1e-7
 _LARGEST = 1e6  # ε: no loss of a grid is above 600
 _KEPT = 4  # grids that are remembered: two small ones beside two that may be the answer
 _SHORT, _MANY = 2**17, 24  # points of all, if more are
@@ -68,6 +67,7 @@ class GridDirection:
     _grids: OrderedDict[AnyPlan, AnySum] = field(default_factory=OrderedDict)
     _paid: set[AnyPlan] = field(default_factory=set)  # plans whose work has been counted
     _starts: dict[float, OnOneGrid] = field(default_factory=dict)
+    enough: float = ENOUGH  # the distance of the ends of ε, relatively, at which a search ends
 
     def grid(self, plan: AnyPlan) -> AnySum:
         """The grid of a plan; the last few are remembered."""
@@ -168,7 +168,7 @@ class GridDirection:
         undecided, atoms, closest = self.uneven(), self.atoms_between(), found
         while found.upper > 0:
             longest = most or self.longest(found.plan)
-            length = next_length(found.plan.length, 1 - found.share, longest)
+            length = next_length(found.plan.length, 1 - found.share, longest, self.enough)
             length = self._affordable(found.plan, length, 1 + undecided)
             if length == found.plan.length:
                 break
@@ -189,7 +189,7 @@ class GridDirection:
             closest, gaps = max(closest, *finer, key=lambda one: one.share), [1 - one.share for one in finer]
             undecided = undecided and not atoms and max(gaps) <= _BEHIND * min(gaps)
             gap = predicted((1 - before.share, 1 - found.share), (before.plan.length, length), longest)
-            if most is None and atoms and gap > _ASTRAY * ENOUGH:
+            if most is None and atoms and gap > _ASTRAY * self.enough:
                 break
         return closest
 
@@ -257,7 +257,7 @@ class GridDirection:
             made.append((upper - lower, upper, plan))
             most = min(most, upper + _HOPELESS)
             gap = (upper - lower) / (1.0 if closely else max(float(plan.tilt) * epsilon, 1.0))
-            longer = self._affordable(plan, next_length(length, gap, longest)) if fine else length
+            longer = self._affordable(plan, next_length(length, gap, longest, self.enough)) if fine else length
             if abs(upper - level) < 1 and longer == length:
                 break
             level, length = upper, longer

@@ -8,7 +8,7 @@ to a factor of size e^{(Re c)²/2v}, a product of terms |1 + ρe^{±iθ}| with �
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
@@ -96,28 +96,35 @@ class DiscreteNormalTransform(Transform):
 
     def on_line(self, t: Fraction, places: Sequence[Ball]) -> list[ComplexBall]:
         """M(t+iy)/M(t) at each y, reduced to the first period."""
-        theta = partial(self._theta, t) if self._variance >= DUAL else partial(self._narrow_theta, self._masses(t))
+        theta = partial(self._theta, self._rows(t)) if self._variance >= DUAL else self._narrow_theta(t)
         period, base, phi = 2 * Ball.pi() * ball(self._variance / self._shift), theta(Ball(0)), []
+        fall, turn, length = ball(self.offset), ball((2 * t + 1) * self.offset), float(period.mid())
         for place in places:
-            turns = round(float(place.mid()) / float(period.mid()))
-            y = place - turns * period
-            log = ComplexBall(-y * y, y * ball(2 * t + 1)) * ball(self.offset)
-            value = log.exp() * theta(y) / base
+            turns = round(float(place.mid()) / length)
+            y = place - turns * period if turns else place
+            value = ComplexBall(-y * y * fall, y * turn).exp() * theta(y) / base
             phi.append(-value if turns * self._shift % 2 else value)
         return phi
 
-    def _theta(self, t: Fraction, y: Ball) -> ComplexBall:
-        """S((t+iy)D)/√2πv = Σ_n e^{−2π²vn² + 2πin(t+iy)D}, for |y| up to a little over half a period."""
-        w, c, b, pi = ball(self._variance), t * self._shift, y * self._shift, Ball.pi()
+    def _rows(self, t: Fraction) -> tuple[Ball, Ball, list[Ball]]:
+        """What all sums of ``_theta`` share: 2π²v, its 2πD and 2πnc for n = 0, 1, …, c = tD less a whole number."""
+        w, c, pi = ball(self._variance), t * self._shift, Ball.pi()
         c -= round(c)
-        self._within(b)
-        rate, count = 2 * pi * pi * w, 2 + math.isqrt(int(ctx.prec / (28 * min(self._float, 1e6))))
-        total = ComplexBall(1)
+        most = 2 + math.isqrt(int(ctx.prec / (28 * min(self._float, 1e6))))
+        return 2 * pi * pi * w, 2 * pi * self._shift, [2 * pi * n * ball(c) for n in range(most + 1)]
+
+    def _theta(self, rows: tuple[Ball, Ball, list[Ball]], y: Ball) -> ComplexBall:
+        """S((t+iy)D)/√2πv = Σ_n e^{−2π²vn² + 2πin(t+iy)D}, for |y| up to a little over half a period."""
+        rate, shift, angles = rows
+        self._within(y * self._shift)
+        turn, total = shift * y, ComplexBall(1)
+        size, fall, least = abs(float(turn.mid())), float(rate.mid()), -ctx.prec * math.log(2)
+        count = next((n for n in range(len(angles) - 1) if (size - fall * (n + 1)) * (n + 1) < least), len(angles) - 1)
         for n in range(1, count + 1):
-            for m in (n, -n):
-                total += ComplexBall(-rate * (n * n) - 2 * pi * m * b, 2 * pi * m * ball(c)).exp()
-        # Terms of n beyond fall by more than half each, since 2π|b| ≤ 1.1·2π²v.
-        return _widened(total, 4 * (2 * pi * (count + 1) * abs(b) - rate * (count + 1) ** 2).exp())
+            for m, angle in ((n, angles[n]), (-n, -angles[n])):
+                total += ComplexBall(-rate * (n * n) - m * turn, angle).exp()
+        # Terms of n beyond fall by more than half each, since 2π|yD| ≤ 1.1·2π²v.
+        return _widened(total, 4 * ((count + 1) * abs(turn) - rate * (count + 1) ** 2).exp())
 
     def _within(self, b: Ball) -> None:
         if not abs(b) < 1.1 * Ball.pi() * ball(self._variance):
@@ -132,13 +139,19 @@ class DiscreteNormalTransform(Transform):
         places = [ball(k - c) for k in range(-count, count + 1)]
         return [(place, (-half * place * place).exp()) for place in places], 4 * (-half * count**2).exp()
 
-    def _narrow_theta(self, masses: tuple[list[tuple[Ball, Ball]], Ball], y: Ball) -> ComplexBall:
+    def _narrow_theta(self, t: Fraction) -> Callable[[Ball], ComplexBall]:
         """The same, value by value."""
-        w, b = ball(self._variance), y * self._shift
-        self._within(b)
-        turn = b / w
-        total = sum((unit(turn * place) * mass for place, mass in masses[0]), ComplexBall(0))
-        return _widened(total, masses[1]) * (b * b / (2 * w)).exp() / (2 * Ball.pi() * w).sqrt()
+        (masses, rest), w = self._masses(t), ball(self._variance)
+        scale = 1 / (2 * Ball.pi() * w).sqrt()
+
+        def theta(y: Ball) -> ComplexBall:
+            b = y * self._shift
+            self._within(b)
+            turn = b / w
+            total = sum((unit(turn * place) * mass for place, mass in masses), ComplexBall(0))
+            return _widened(total, rest) * (b * b / (2 * w)).exp() * scale
+
+        return theta
 
     def line(self, t: Fraction, eta: Fraction, count: int) -> tuple[Ball, list[ComplexBall]]:
         """All nodes."""
@@ -233,7 +246,7 @@ class DiscreteNormalTransform(Transform):
 
     def cost(self, t: float, eta: float, count: int, bits: int) -> float:  # noqa: ARG002
         """A few exponentials a node."""
-        return 15.0 * count
+        return 25.0 * count
 
 
 def _widened(value: ComplexBall, by: Ball) -> ComplexBall:
