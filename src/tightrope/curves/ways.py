@@ -24,8 +24,7 @@ _GRIDDED = 1e-7  # about what it reaches: an answer that is no wider has nothing
 _KEPT, _LEAST = 0.35, 1.5e5  # of the work that is allowed, for that; and so much at least, whatever a proof costs
 _EACH = 0.6  # where there is no grid: of the rest, for one way's searches, as the next may do better
 _SUMMED = 0.4  # for a sum that others stand behind: it is short, or longer than it seemed
-_BEFORE = "blurred"  # likewise, as a grid serves what it does not
-_AROUND, _LESS = "atoms", 0.6  # often closer than a grid after it: a part of what is held back for that will do
+_BEFORE = {"blurred": 0.6, "atoms": 0.6, "windowed": 0.8}  # before a grid: they need less, or it serves better
 _SHARE, _LITTLE = 0.85, 3e4  # of the work that is allowed, for a way to many points; and what none can do with
 _FIRST = 0.4  # likewise for contours, which are few and short or not worth it
 _PLAIN, _DEEP, _LONG = "contour", "deep", "sum"
@@ -159,8 +158,9 @@ class Ways(Profile):
         """Of the work that is left, for a way's searches; ``held``: something is held back for a grid."""
         if name == _LONG and name == self.ways[0][0] != self.ways[-1][0]:
             return _SUMMED
-        whole = name in (_AROUND, self.ways[-1][0]) or (held and name != _BEFORE)
-        return 1.0 if whole else _EACH
+        if name == self.ways[-1][0]:
+            return 1.0
+        return _BEFORE.get(name, 1.0) if held else _EACH
 
     def _enough(self, name: str, width: float) -> bool:
         """Whether an answer is narrow: a contour is very narrow, or has met losses that a window would cut off."""
@@ -194,14 +194,13 @@ class Ways(Profile):
                 kept = 0.0
             least = min(_LEAST, kept)
             before = kept > 0 and _LAST in names[names.index(name) + 1 :]
-            held = kept * (_LESS if name == _AROUND else 1)
             share = self._share(name, bool(kept)) if counted else 1.0
             with effort.proving():
                 most = effort.left() - least * before
             try:
                 with (
                     effort.allowed(most),
-                    effort.allowed(share * (effort.left() - (held - least) * before), searching=True),
+                    effort.allowed(share * (effort.left() - (kept - least) * before), searching=True),
                 ):
                     witness, answer = ask(profile)
             except NotCertified as wrong:

@@ -17,9 +17,9 @@ AnyPlan: TypeAlias = GridPlan | GradedPlan | ListedPlan
 AnySum: TypeAlias = GridSum | GradedSum | ListedSum
 Parts: TypeAlias = Sequence[tuple[CellLaw, int]]
 
-_SUMS, _CELLS, _START = 0.45, 0.42, 3000  # units of work for a point, a cell of a normal law, its first cells in points
-_FIRST = 1500  # units of work for any grid
-_RUNGS = 0.2  # units of work for a point of a rung
+_SUMS, _CELLS, _START = 0.45, 0.6, 3000  # units of work for a point, a cell of a normal law, its first cells in points
+_FIRST, _LAW = 1900, 950  # units of work for any grid, and for each of its laws
+_RUNG, _RUNGS = 500, 0.24  # units of work for a rung, and for each of its points
 _LISTED = 1e4  # units of work for lists
 _READ, _READS = 250.0, (1000.0, 1.2)  # units of work for a value; of lists, for both ends of a grid, and at each place
 
@@ -36,7 +36,9 @@ def grid_units(parts: Parts, plan: GridPlan, finer: float = 1.0) -> float:
     points = [_START + finer * (lattice.last - lattice.first + 1) for lattice in plan.lattices]
     fitting = zip(parts, points, strict=False)  # a plan that does not fit is refused by its grid
     cells = sum(law.effort * count for (law, _), count in fitting) / (2 if plan.split else 1)
-    return _FIRST + _SUMS * finer * plan.length + _RUNGS * finer * (plan.points - plan.length) + _CELLS * cells
+    rungs = plan.points // plan.length - 1
+    sums = finer * plan.length * (_SUMS + _RUNGS * rungs)
+    return _FIRST + _LAW * len(plan.lattices) + _RUNG * rungs + sums + _CELLS * cells
 
 
 def units(parts: Parts, plan: AnyPlan) -> float:

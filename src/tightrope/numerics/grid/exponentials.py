@@ -20,7 +20,7 @@ from tightrope.numerics.grid.cells import UNIT, Floats
 #: than 1.1·2⁻⁵³; the product with the table, itself rounded once, adds 2·2⁻⁵³. Together below 4·2⁻⁵³; 6 is used.
 EXP_ERROR = 6 * UNIT
 _REACH = 600.0
-_PARTS = 64
+_PARTS, _MANTISSA = 64, 52
 _BLOCK = 2**13
 
 
@@ -47,9 +47,14 @@ def exponentials(x: Floats) -> Floats:
         return found
     table, large, small = _table()
     count = np.rint(x * (1 / (large + small)))
-    rest = (x - count * large) - count * small
+    rest = x - count * large
+    rest -= count * small
     power = rest * (1 / 720)
     for factor in (1 / 120, 1 / 24, 1 / 6, 0.5, 1.0):
-        power = (power + factor) * rest
+        power += factor
+        power *= rest
     whole = count.astype(np.int64)
-    return np.ldexp(table[whole % _PARTS] * (1 + power), whole // _PARTS)
+    power += 1
+    power *= table[whole & _PARTS - 1]
+    power.view(np.int64)[...] += (whole >> _PARTS.bit_length() - 1) << _MANTISSA  # times 2^k: no number is subnormal
+    return power

@@ -63,32 +63,29 @@ def _turns(length: int) -> list[Complexes]:
     return found
 
 
-def _times_minus_i(x: Complexes) -> Complexes:
-    """Without rounding."""
-    found = np.empty_like(x)
-    found.real, found.imag = x.imag, -x.real
-    return found
-
-
 def spectrum(x: Complexes) -> Complexes:
     """Σ_j x_j e^{−2πijk/n}; n is a power of two."""
     y, left, done = x.astype(np.complex128), x.size, 1
+    other, rows = np.empty_like(y), np.empty((3, max(x.size // 4, 1)), np.complex128)
     for turns in _turns(x.size):
         r = len(turns) + 1
         left //= r
-        parts = y.reshape(r, left, done)
-        found = np.empty((left, r, done), np.complex128)
+        parts, found = y.reshape(r, left, done), other.reshape(left, r, done)
         if r == 4:
-            even, odd = parts[0] + parts[2], parts[1] + parts[3]
+            even, odd, turned = (row[: left * done].reshape(left, done) for row in rows)
+            np.add(parts[0], parts[2], out=even)
+            np.add(parts[1], parts[3], out=odd)
             np.add(even, odd, out=found[:, 0])
-            np.multiply(even - odd, turns[1][:, None], out=found[:, 2])
-            even, odd = parts[0] - parts[2], _times_minus_i(parts[1] - parts[3])
-            np.multiply(even + odd, turns[0][:, None], out=found[:, 1])
-            np.multiply(even - odd, turns[2][:, None], out=found[:, 3])
+            np.multiply(np.subtract(even, odd, out=even), turns[1][:, None], out=found[:, 2])
+            np.subtract(parts[0], parts[2], out=even)
+            np.subtract(parts[1], parts[3], out=odd)
+            turned.real, turned.imag = odd.imag, -odd.real  # times −i, without rounding
+            np.multiply(np.add(even, turned, out=odd), turns[0][:, None], out=found[:, 1])
+            np.multiply(np.subtract(even, turned, out=odd), turns[2][:, None], out=found[:, 3])
         else:
             np.add(parts[0], parts[1], out=found[:, 0])
             np.multiply(parts[0] - parts[1], turns[0][:, None], out=found[:, 1])
-        y, done = found.ravel(), done * r
+        y, other, done = other, y, done * r
     return y
 
 
