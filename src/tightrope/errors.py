@@ -18,7 +18,14 @@ from fractions import Fraction
 
 
 class TightropeError(Exception):
-    """The root of all errors of this package."""
+    """The root of all errors of this package. The arguments of each are its fields, so that it can be copied and sent
+    to another process."""
+
+    def __reduce__(self) -> tuple[type[TightropeError], tuple[object, ...]]:
+        code = getattr(type(self).__init__, "__code__", None)
+        if code is None:
+            return type(self), self.args
+        return type(self), tuple(getattr(self, name) for name in code.co_varnames[1 : code.co_argcount])
 
 
 class BadParameter(TightropeError, ValueError):
@@ -98,9 +105,6 @@ class BudgetExceeded(TightropeError):
             f"{_amount(self.shortfall)} is missing. Nothing was charged."
         )
 
-    def __reduce__(self) -> tuple[type[BudgetExceeded], tuple[str, str, Fraction, Fraction]]:
-        return type(self), (self.budget, self.unit, self.asked, self.remaining)
-
 
 def _amount(x: Fraction) -> str:
     """The exact amount if it is short, else near it."""
@@ -116,6 +120,3 @@ class LedgerError(TightropeError):
     def __init__(self, what: str, why: str, hint: str = "") -> None:
         self.what, self.why, self.hint = what, why, hint
         super().__init__(f"{what}: {why}." + (f" {hint}" if hint else ""))
-
-    def __reduce__(self) -> tuple[type[LedgerError], tuple[str, str, str]]:
-        return type(self), (self.what, self.why, self.hint)

@@ -165,12 +165,21 @@ def _too_many(total: int) -> BadParameter:
     return BadParameter("count", total, "is more than 10**18 steps in all")
 
 
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A dictionary; of a key that stands twice the first would be lost, and its steps with it."""
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError("a key stands twice")
+    return dict(pairs)
+
+
 def _stored(text: str | dict[str, Any]) -> list[tuple[str, int]]:
     if not isinstance(text, str | dict):
         raise BadParameter("state", text, "must be the text of a state, or its dictionary", _HINT)
     shown = text[:200] if isinstance(text, str) else "a dictionary"
     try:
-        data = json.loads(text) if isinstance(text, str) else text
+        data = json.loads(text, object_pairs_hook=_each_once) if isinstance(text, str) else text
+        if unknown := set(data) - {"accountant", "tightrope"}:
+            raise ValueError(f"it has an unknown key {min(map(str, unknown))!r}")
         listed, version = [(part, n) for part, n in data["accountant"]], data["tightrope"]
     except (LookupError, TypeError, ValueError, RecursionError) as wrong:
         raise BadText(shown, 0, f"not the state of an accountant ({wrong})", _HINT) from None

@@ -21,6 +21,8 @@ _WRONG, _ENOUGH = 0.7, 1.2e6  # nats by which a claim is off that had too little
 _THROUGH, _APART = 4, 1e-5  # points, for a curve that leads to the boundary, and how far they are apart at least
 _FURTHER = 16  # times, from a side
 _NEARBY = 1e-4  # from a certified cost so near, the estimates are corrected well
+_SAME = 1e-7  # nats between costs that say nothing about where others are
+_WHOLE = Fraction(1, 10**13)  # of whole numbers so large that costs do not tell them apart
 _LADDER = (2.0, 4.0, 16.0, 256.0, 1e5, 1e8, 1e15, 1e30, 1e60, 1e120, 1e200, 1e300)
 _STARTS = tuple(10.0 ** (sign * k) for k in (0, 1, 2, 3, 5, 8, 15, 30, 100, 300) for sign in (1, -1))
 
@@ -112,7 +114,7 @@ def _ways(seen: dict[Fraction, float], ends: dict[int, Fraction]) -> list[int]:
     """Up or down, whichever leads to the boundary; both while that is not known."""
     ways = [sign for sign in (1, -1) if sign not in ends]
     finite = sorted((x, height) for x, height in seen.items() if math.isfinite(height))
-    if len(finite) < 2 or finite[0][1] == finite[-1][1]:
+    if len(finite) < 2 or abs(finite[0][1] - finite[-1][1]) < _SAME:
         return ways if len(seen) > 1 or not finite else ways[:1]
     falls, missed = finite[-1][1] < finite[0][1], finite[0][1] > 0
     return [sign for sign in ways if (sign > 0) == (falls == missed)]
@@ -143,16 +145,19 @@ def _at_an_end(trials: Trials, seen: dict[Fraction, float], ends: dict[int, Frac
     target = f"the target {near(trials.target):.6g}"
     if min(seen.values()) > 0 and not ends:
         raise NotCertified("the calibrated value", f"no value meets {target}: {reach}")
-    if not ends or (max(seen.values()) <= 0 and min(costs) == max(costs) and 1 not in ends):  # nothing costs more
+    endless = 1 not in ends and seen[max(seen)] >= seen[min(seen)]  # what is dearer, or as dear, goes on
+    if not ends or (max(seen.values()) <= 0 and endless):
         raise NotCertified("the calibrated value", f"there is no boundary, every value meets {target}: {reach}")
-    sign, refused = next(iter(ends.items()))
-    known = max(seen) if sign > 0 else min(seen)
-    last = _last_accepted(trials, known, refused)
-    if (seen[known] > 0) != (trials.height(last) > 0):
-        return (last, known) if seen[known] > 0 else (known, last)
-    if seen[known] > 0:
+    lasts = {}
+    for sign, refused in sorted(ends.items(), reverse=True):
+        known = max(seen) if sign > 0 else min(seen)
+        last = _last_accepted(trials, known, refused)
+        lasts[last] = trials.height(last)
+        if (seen[known] > 0) != (lasts[last] > 0):
+            return (last, known) if seen[known] > 0 else (known, last)
+    if min(seen.values()) > 0:
         raise NotCertified("the calibrated value", f"no value meets {target}: {reach}")
-    return last, None
+    return max(lasts, key=lambda last: lasts[last]), None  # of two that meet it, the dearer one
 
 
 def _last_accepted(trials: Trials, accepted: Fraction, refused: Fraction) -> Fraction:
@@ -169,7 +174,7 @@ def _last_accepted(trials: Trials, accepted: Fraction, refused: Fraction) -> Fra
 def _closed(trials: Trials, good: Fraction, bad: Fraction, share: float) -> tuple[Fraction, Fraction]:
     """Both sides closer together than ``share`` of their size, or neighbours: curves in logarithms, kept between."""
     seen, trial, inside = trials.heights(), 0, share
-    while abs(good - bad) > (1 if trials.whole else share * good):
+    while abs(good - bad) > (max(Fraction(1), _WHOLE * good) if trials.whole else share * good):
         low, high = sorted((math.log(good), math.log(bad)))
         u = (low + high) / 2
         root = _crossing([(math.log(x), height) for x, height in seen.items()]) if trial % 6 < 5 else None

@@ -219,6 +219,7 @@ def far_apart(bound: Bound) -> bool:
     return bound.upper > SMALLEST and bound.lower < (1 - APART) * bound.upper
 
 
+_BEYOND = 400  # digits: 10^400 is beyond all floats
 _KINDS = {"equal": "loses nothing", "upper": "may overstate", "lower": "may understate"}
 
 
@@ -231,8 +232,15 @@ def _number(other: object) -> float | Fraction:
     if isinstance(other, int | float | Fraction):
         return other
     if isinstance(other, Decimal):
-        return Fraction(other) if other.is_finite() else float(other)
+        return _among_floats(other) if other.is_finite() else float(other)
     return float(other)  # type: ignore[arg-type]  # a claim's safe end, or a numpy number
+
+
+def _among_floats(x: Decimal) -> Fraction:
+    """The number, or one of the same sign that is beyond all floats, or nearer to 0 than any, as it is."""
+    if x and abs(x.adjusted()) > _BEYOND:
+        return Fraction(10) ** (_BEYOND if x.adjusted() > 0 else -_BEYOND) * (-1 if x < 0 else 1)
+    return Fraction(x)
 
 
 def rounded(value: float, spec: str, up: bool) -> str:

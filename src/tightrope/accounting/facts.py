@@ -13,7 +13,7 @@ from typing import Any
 from tightrope.accounting import sampling
 from tightrope.accounting.known import Fact, Facts, converted, integrate_renyi, keep, multiplied, nothing, sharpen_renyi
 from tightrope.accounting.sharing import Sharing, shared
-from tightrope.accounting.sure_laws import sure_law
+from tightrope.accounting.sure_laws import sure_law, turnable
 from tightrope.accounting.terms import takes_everything, terms
 from tightrope.curves import approximate, concentrated, gaussian, loss, pure, renyi, truncated
 from tightrope.curves.approximate import Approximate
@@ -77,7 +77,7 @@ def _facts(mechanism: Mechanism) -> Facts:
     if isinstance(mechanism, Leaf):
         return _of_leaf(mechanism)
     if isinstance(mechanism, Repeated | Composed) or takes_everything(mechanism):
-        return _of_terms(terms(mechanism), str(mechanism))
+        return _of_terms(terms(mechanism), str(mechanism), mechanism.relation == "replace")
     if isinstance(mechanism, Grouped):
         return _of_group(mechanism)
     if isinstance(mechanism, Parallel):
@@ -105,12 +105,13 @@ def _of_leaf(leaf: Leaf) -> Facts:
     return converted(known, leaf.notion)
 
 
-def _of_terms(counts: dict[Mechanism, int], name: str) -> Facts:
+def _of_terms(counts: dict[Mechanism, int], name: str, exchanged: bool) -> Facts:
     if not counts:
         return nothing(name)
     if list(counts.values()) == [1]:
         return facts(next(iter(counts)))
-    parts = [(facts(part), n) for part, n in counts.items()]
+    either_way = exchanged and turnable({part: facts(part).get(Loss) for part in counts}, counts)
+    parts = [(_even(facts(part), part) if either_way else facts(part), n) for part, n in counts.items()]
     known: Facts = {}
     for notion, rule in COMPOSITION.items():
         found = [(known_part.get(notion), n) for known_part, n in parts]
@@ -130,7 +131,7 @@ def _of_terms(counts: dict[Mechanism, int], name: str) -> Facts:
 def _of_group(mechanism: Grouped) -> Facts:
     part, size = mechanism.part, mechanism.size
     if isinstance(part, Repeated | Composed):
-        return _of_terms(terms(mechanism), str(mechanism))
+        return _of_terms(terms(mechanism), str(mechanism), mechanism.relation == "replace")
     if hasattr(part, "for_group"):
         larger = facts(part.for_group(size))
         line = Step("noise_for_groups", str(mechanism), 1, str(part.for_group(size)))
@@ -175,9 +176,10 @@ def _of_parallel(mechanism: Parallel) -> Facts:
 
 
 def _of_sample(mechanism: Poisson | WithoutReplacement) -> Facts:
-    base, name = facts(mechanism.part), str(mechanism)
+    name = str(mechanism)
     if mechanism.rate == 0:
         return nothing(name)
+    base = facts(mechanism.part) if isinstance(mechanism, Poisson) else _of_exchange(mechanism.part)
     base = _as_one(base, mechanism)
     curves = {n: f.curve for n, f in base.items()}
     known = _concluded(base, sampling.sampled(curves, mechanism), name)
@@ -203,9 +205,25 @@ def _as_one(base: Facts, mechanism: Poisson | WithoutReplacement) -> Facts:
     if law is None or mechanism.rate == 1:
         return base
     alone = single(law.curve) is not None
+    if isinstance(mechanism, WithoutReplacement) and law.curve.add is not None:
+        return _even(base, mechanism.part)
     if isinstance(mechanism, WithoutReplacement) and mechanism.relation == "replace":
-        return base if alone and law.curve.add is None else _tabled(base, mechanism.part, even=True)
+        return base if alone else _tabled(base, mechanism.part, even=True)
     return base if alone else _tabled(base, mechanism.part)
+
+
+def _of_exchange(part: Mechanism) -> Facts:
+    """What is known of several mechanisms that see one record exchanged for another."""
+    return _of_terms(terms(part), str(part), exchanged=True) if isinstance(part, Repeated | Composed) else facts(part)
+
+
+def _even(base: Facts, part: Mechanism) -> Facts:
+    """With a law that is its own reverse, or none."""
+    law = base.get(Loss)
+    if law is None or law.curve.add is None:
+        return base
+    found = _tabled(base, part, even=True)
+    return found if found[Loss].curve.add is None else {notion: f for notion, f in base.items() if notion is not Loss}
 
 
 def _tabled(base: Facts, part: Mechanism, even: bool = False) -> Facts:
@@ -218,7 +236,7 @@ def _tabled(base: Facts, part: Mechanism, even: bool = False) -> Facts:
 
 
 def _of_sharing(mechanism: Sharing) -> Facts:
-    base = facts(mechanism.part)
+    base = facts(mechanism.part) if isinstance(mechanism, Allocated) else _of_exchange(mechanism.part)
     return _concluded(base, shared({n: f.curve for n, f in base.items()}, mechanism), str(mechanism))
 
 

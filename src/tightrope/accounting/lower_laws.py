@@ -85,13 +85,12 @@ def _composed(laws: Iterable[tuple[Known | None, int]]) -> Known:
 def _turned(part: Mechanism) -> Known | None:
     """Of a sample of a fixed size whose base costs more one way than the other: what is attained if the records that
     are equal are those of the other kind."""
-    if not isinstance(part, WithoutReplacement) or part.relation != "replace":
-        return None
-    base = _attained_law(part.part)
-    if base is None or base.curve.add is None:
+    base = _attained_law(part.part) if isinstance(part, WithoutReplacement) else None
+    if not isinstance(part, WithoutReplacement) or base is None or base.curve.add is None:
         return None
     back = replace(base, curve=Loss(base.curve.add, base.curve.remove))
-    return _sampled_law(back, part, loss_attained_without_replacement, part.rate)
+    rule = loss_attained_without_replacement if part.relation == "replace" else loss_of_poisson_sample
+    return _sampled_law(back, part, rule, part.rate)
 
 
 def _attained_alone(part: Mechanism, times: int) -> Known | None:

@@ -148,7 +148,8 @@ def loss_with_replacement(mechanism: WithReplacement, groups: Groups) -> Loss | 
 )
 def loss_of_poisson_sample(c: Loss, rate: Fraction) -> Loss | None:
     """If (P, Q) dominates, then ((1−q)Q + qP, Q) dominates removal and (Q, (1−q)Q + qP) addition on a Poisson sample.
-    The same holds for a fixed-size sample of n ↔ n+1 records, with q = m/(n+1) and (P, Q) for an exchanged record."""
+    The same holds for a fixed-size sample of n ↔ n+1 records, with q = m/(n+1) and (P, Q) its own reverse and for an
+    exchanged record."""
     return c if rate == 1 else poisson_loss(c, rate)
 
 

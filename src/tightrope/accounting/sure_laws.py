@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 
 from tightrope.accounting.known import Fact, multiplied
@@ -15,7 +16,13 @@ from tightrope.mechanisms.sampled import Poisson
 from tightrope.mechanisms.stated import Stated
 from tightrope.theorems import Step, about
 
-__all__ = ["sure_law"]
+__all__ = ["sure_law", "turnable"]
+
+
+def turnable(laws: Mapping[Mechanism, Fact | None], counts: Mapping[Mechanism, int]) -> bool:
+    """Whether an exchange may take one step one way and another the other, and that is not the same: more than one of
+    them costs more one way than the other."""
+    return sum(counts[part] for part, law in laws.items() if law is not None and law.curve.add is not None) > 1
 
 
 @lru_cache(maxsize=512)  # parts are asked again with other counts: the same law, whose transform remembers
@@ -44,6 +51,8 @@ def _of_terms(m: Mechanism) -> Fact | None:
         return sure_law(next(iter(counts)))
     known = [(law, n) for part, n in counts.items() if (law := sure_law(part)) is not None]
     if not counts or len(known) < len(counts):
+        return None
+    if m.relation == "replace" and turnable({part: sure_law(part) for part in counts}, counts):
         return None
     curve = loss_composes([(law.curve, n) for law, n in known])
     steps = tuple(multiplied(step, n) for law, n in known for step in law.steps)

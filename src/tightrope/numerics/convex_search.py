@@ -57,7 +57,7 @@ def spread(height: float) -> float:
 def _ends(height: float, a: float) -> tuple[float, float]:
     """The least lies between these: beyond, 1 − u(1 − a) or a·u alone exceed D(1) + a."""
     rest = 1 - height / (1 - a) if a < 1 else 0.0
-    return math.log(rest) if rest > 0 else -700.0, min(math.log1p(height / a), 700.0)
+    return math.log(rest) if rest > 0 else -700.0, min(math.log1p(height / a), 700.0) if a > 0 else 700.0
 
 
 def next_places(points: ConvexPoints, height: float, a: float, late: bool) -> list[float]:
