@@ -231,3 +231,35 @@ def test_a_maker_must_make_mechanisms():
         tr.calibrate(lambda x: x, epsilon=1)
     with pytest.raises(tr.NotCertified, match="accepts none"):
         tr.calibrate(lambda _: tr.Gaussian(-1), epsilon=1, delta=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("text", "target", "near"),
+    [
+        ("gaussian(1000).without_replacement(?, 1000000)", {"epsilon": "1e-3", "delta": "1e-5"}, 579749),
+        ("gaussian(10).without_replacement(?, 1000)", {"epsilon": "0.01", "delta": "0.01"}, 357),
+    ],
+)
+def test_a_boundary_beyond_values_that_cost_the_same(text, target, near):
+    """Small samples cost nothing at this δ, and say nothing about where the boundary is: the first end that was met
+    was once taken for it."""
+    found = tr.calibrate(text, **target)
+    assert found.value == near
+    assert found.claim.upper <= Fraction(target["epsilon"])
+    assert tr.epsilon(tr.parse(text.replace("?", str(near + 1))), delta=target["delta"]).lower > Fraction(
+        target["epsilon"]
+    )
+
+
+def test_more_steps_than_are_tried():
+    with pytest.raises(tr.NotCertified, match="every value meets the target"):
+        tr.steps(tr.Gaussian(10**9), epsilon=10, delta="1e-5")
+    found = tr.steps(tr.Gaussian(10**9), epsilon=1, delta="1e-5")
+    assert found.claim.upper <= 1 < found.beyond.lower
+    assert found.slack < 1e-6
+
+
+def test_all_values_meet_the_target():
+    """The dearest is the answer, whichever end of the parameter it is."""
+    assert tr.calibrate("gaussian(1000).without_replacement(?, 1000)", epsilon=1, delta="1e-5").value == 1000
+    assert tr.calibrate("gaussian(1).poisson(?)", epsilon=100, delta="1e-5").value == 1

@@ -29,7 +29,10 @@ def excess(number, rate, most):
 
 @pytest.mark.parametrize(
     ("number", "rate", "most"),
-    [(1000, F(1, 100), 30), (50, F(1, 7), 20), (12, F(1, 2), 11), (9, F(1, 3), 3), (3, F(1, 5), 0)],
+    [
+        (1000, F(1, 100), 30), (50, F(1, 7), 20), (12, F(1, 2), 11), (9, F(1, 3), 3), (3, F(1, 5), 0),
+        (100, F(1, 2), 30), (9, F(1, 3), 2), (5, F(4, 5), 0),
+    ],
 )
 def test_binomial_excess(number, rate, most):
     with precision(120):
@@ -41,9 +44,7 @@ def test_binomial_excess(number, rate, most):
 def test_binomial_ends():
     assert binomial_excess(10, F(1, 2), 10) == 0
     assert binomial_excess(10, F(0), 0) == 0
-    for case in ((10, F(1), 5), (100, F(1, 2), 30)):
-        assert binomial_excess(*case).contains(1)
-        assert binomial_excess(*case).contains(0.5)
+    assert binomial_excess(10, F(1), 5) == 1
     huge = binomial_excess(10**15, F(1, 10**6), 10**9 + 10**6)
     assert 0 < huge < Ball(10) ** -200
     with mp.workdps(25):
@@ -234,3 +235,15 @@ def test_a_profile_that_proves_nothing_near_gives_way():
     for profile in (Vague(), Endless()):
         with pytest.raises(tr.NotCertified):
             CoupledProfile(profile, real(F(1, 10**9))).epsilon(F(1, 1000))
+
+
+def test_a_cut_near_where_nothing_is_left():
+    """The cost of cutting, (1 + e^ε)τ, takes most of δ: what is left for the base falls as ε rises, and there is an ε
+    all the same. One record less in a batch, and there is none."""
+    found = tr.epsilon(tr.Gaussian(1).poisson("0.1", max_batch=28, population=100) * 5, delta="1e-5")
+    base = tr.Gaussian(1).poisson("0.1") * 5
+    tau = 5 * float(excess(100, F(1, 10), 28))
+    whole = [tr.delta(base, x).upper + (1 + math.exp(x)) * tau for x in (found.upper, found.upper - 1e-6)]
+    assert whole[0] <= 1e-5 * (1 + 1e-9)
+    assert whole[1] > 1e-5
+    assert tr.epsilon(tr.Gaussian(1).poisson("0.1", max_batch=27, population=100) * 5, delta="1e-5").upper == math.inf

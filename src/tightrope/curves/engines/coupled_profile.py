@@ -43,20 +43,25 @@ class CoupledProfile(Profile):
         return sharp(lambda: (1 + epsilon.exp()) * self.distance.ball())
 
     def epsilon(self, delta: Fraction) -> tuple[Bound, Witness]:
-        """The least ε with δ(ε) + (1 + e^ε)τ ≤ delta, from below: what e leaves for the base raises e again."""
-        low, high, left = 0.0, 0.0, self._left(delta, 0.0)
+        """The least ε with δ(ε) + (1 + e^ε)τ ≤ delta, from below: what e leaves for the base raises e again, and a line
+        through the last two e leads further."""
+        low, high, at = 0.0, 0.0, 0.0
         known: Witness = {}
+        last: tuple[float, float] | None = None  # a place before, and by how much it was raised
         for _ in range(_STEPS):
-            if left is None:
+            left = self._left(delta, at)
+            if left is None and at == low:
                 return Bound(math.inf, math.inf), {}
+            if left is None:  # the line led too far
+                at, last = low, None
+                continue
             found, known = self.base.epsilon(left)
-            high = found.upper
-            if not found.lower > low * (1 + 1e-14):
+            high, raised = found.upper, found.lower - at
+            if not raised > max(1e-14 * at, _width(found) * high):  # or closer than the base tells
                 break
-            low, before = found.lower, left
-            left = self._left(delta, low)
-            if left is not None and 1 - left / before <= _width(found):  # closer than the base tells
-                break
+            low = found.lower
+            slope = 0.0 if last is None or at == last[0] else (raised - last[1]) / (at - last[0])
+            last, at = (at, raised), max(at - raised / slope, low) if slope < 0 else low
         for step, again in product(_AROUND, (False, True)):
             at = max(low, high) * (1 + step)
             if math.isfinite(at) and (known or again):

@@ -1,4 +1,4 @@
-"""Pr[Bin(n, q) > b], enclosed, for the tail beyond the mean."""
+"""Pr[Bin(n, q) > b], enclosed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MOST_TERMS = 4000
 
 
 def binomial_excess(number: int, rate: Fraction, most: int) -> Ball:
-    """The chance of more than ``most`` successes; at and below the mean only that it is at most 1.
+    """The chance of more than ``most`` successes; up to the mean 1 less that of many failures.
 
     From k = most + 1 on the terms fall by the ratios (n−k)q/((k+1)(1−q)), which fall themselves: what is not summed is
     at most a geometric series.
@@ -22,8 +22,10 @@ def binomial_excess(number: int, rate: Fraction, most: int) -> Ball:
     if most >= number or rate == 0:
         return Ball(0)
     first = most + 1
-    if rate == 1 or first <= number * rate:
-        return between(Ball(0), Ball(1))
+    if rate == 1:
+        return Ball(1)
+    if first <= number * rate:
+        return 1 - binomial_excess(number, 1 - rate, number - first)
     bits = int(ctx.prec)
     with precision(bits + 2 * number.bit_length() + 32):
         term = _chance(number, rate, first)
