@@ -25,6 +25,7 @@ from tightrope.numerics.balls import precision
 
 __all__ = ["SEVERAL", "chosen_ways"]
 
+_DEAR = ("grid", "smoothed", "blurred", "windowed")
 SEVERAL = 6  # copies from which on a guess saves more than it costs
 _SPARSE = 0.3  # sampled records on average
 _SIZABLE = 20.0  # over a loss: smaller ones count less, as they do not reach as far
@@ -35,13 +36,15 @@ _FEW_DEAR, _RARE_DEAR = 100, 3.0  # steps, some with a dear transform; sampled r
 def chosen_ways(c: Loss, summed: Callable[[], Profile]) -> Profile:
     """By a contour integral: as it stands where the transform decays, with a blurred kink where it does not;
     around what matters of sampled steps; on a grid where the steps are few; in the last resort by long sums. Right
-    after a plain contour of laws with heavy tails comes one without these."""
+    after a plain contour of laws with heavy tails comes one without these; of bounded laws a look at the largest loss
+    comes before all that is dear."""
     found = _chosen(c, summed)
-    if not any(isinstance(pair, Glued) and isinstance(pair.base, NormalPair) for pair, _ in c.remove):
-        return found
     names = [name for name, _ in found.ways]
-    place = names.index("contour") + 1 if "contour" in names else 0
-    return replace(found, ways=(*found.ways[:place], ("cut", partial(_cut, c)), *found.ways[place:]))
+    if any(isinstance(pair, Glued) and isinstance(pair.base, NormalPair) for pair, _ in c.remove):
+        place = names.index("contour") + 1 if "contour" in names else 0
+        return replace(found, ways=(*found.ways[:place], ("cut", partial(_cut, c)), *found.ways[place:]))
+    place = min(names.index(name) for name in _DEAR if name in names)
+    return replace(found, ways=(*found.ways[:place], ("top", partial(_top, c)), *found.ways[place:]))
 
 
 def _chosen(c: Loss, summed: Callable[[], Profile]) -> Ways:
@@ -130,6 +133,12 @@ def _cut(c: Loss) -> Profile | None:
     from tightrope.curves.engines.cut_profile import cut_profile
 
     return cut_profile(c)
+
+
+def _top(c: Loss) -> Profile | None:
+    from tightrope.curves.engines.top_profile import top_profile
+
+    return top_profile(c)
 
 
 def _windowed(c: Loss) -> Profile | None:

@@ -17,9 +17,9 @@ AnyPlan: TypeAlias = GridPlan | GradedPlan | ListedPlan
 AnySum: TypeAlias = GridSum | GradedSum | ListedSum
 Parts: TypeAlias = Sequence[tuple[CellLaw, int]]
 
-_SUMS, _CELLS, _START = 0.45, 0.6, 3000  # units of work for a point, a cell of a normal law, its first cells in points
-_FIRST, _LAW = 1900, 950  # units of work for any grid, and for each of its laws
-_RUNG, _RUNGS = 500, 0.24  # units of work for a rung, and for each of its points
+_SUMS, _CELLS, _START = 0.38, 0.42, 3000  # units of work for a point, a cell of a normal law, its first cells in points
+_FIRST, _LAW = 1200, 600  # units of work for any grid, and for each of its laws
+_RUNG, _RUNGS = 350, 0.18  # units of work for a rung, and for each of its points
 _LISTED = 1e4  # units of work for lists
 _READ, _READS = 250.0, (1000.0, 1.2)  # units of work for a value; of lists, for both ends of a grid, and at each place
 

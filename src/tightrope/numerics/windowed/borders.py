@@ -152,9 +152,10 @@ class Borders:
                 exponents = np.multiply.outer(t + 1, step.losses[some]) + step.logs[some] + math.log(2)
                 windows = log_cdf((np.array([[row[k]] for row in rows]) - step.z[some]) / step.blur)
                 seen = windows + step.logs[some] + step.losses[some] + math.log(step.copies) > self.error - 2
-                windows = np.where(seen, windows, -math.inf)
+                further = np.logical_or(seen, np.roll(seen, 1, axis=1))  # as far as a proof reaches: steep tilts see it
+                windows = np.where(further, windows, -math.inf)
                 values += step.copies * np.array([log_sum(exponents + window) for window in windows])
-                ends.append(np.where(seen, step.z[some], _LEFTMOST).max(axis=1) + step.blur)
+                ends.append(np.where(further, step.z[some], _LEFTMOST).max(axis=1))
             fits = np.nonzero(values.min(axis=1) < self.error)[0]
             if not len(fits):
                 break
