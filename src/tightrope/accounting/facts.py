@@ -260,15 +260,18 @@ def _of_draws(mechanism: WithReplacement) -> Facts:
 
     counted = getattr(mechanism.part, "counted", None)  # noise on a sum, which knows a record that counts j times
 
+    def of_records(j: int) -> Facts:
+        return _of_exchange(mechanism.part) if j == 1 else facts(grouped(mechanism.part, j))
+
     def groups(j: int) -> dict[type, Any]:
-        known = facts(grouped(mechanism.part, j))
+        known = of_records(j)
         if counted is not None and Loss not in known:
             known = {**known, Loss: facts(counted(j))[Loss]}
         return {notion: f.curve for notion, f in known.items()}
 
     known: Facts = {}
     for result in sampling.drawn(mechanism, groups):
-        before = facts(grouped(mechanism.part, 1 if result.notion is Loss else mechanism.size)).get(result.notion)
+        before = of_records(1 if result.notion is Loss else mechanism.size).get(result.notion)
         lines: tuple[Step, ...] = (Step(result.rule.id, name, 1, result.curve),)
         if counted is not None and result.notion is Loss:
             lines = (Step(sampling.noise_for_draws.id, name, 1, str(counted(mechanism.size))), *lines)

@@ -70,8 +70,11 @@ def _chosen(c: Loss, summed: Callable[[], Profile]) -> Ways:
         rarely = sum(k * float(pair.rate) for pair, k in dear if pair.base.largest().infinite)
         hardly = sum(k * float(pair.rate) for pair, k in dear) < _SPARSE
         quick = (grid, contour) if 0 < rarely < _RARE_DEAR or hardly else (contour, grid)
-        few_steps = sum(k for _, k in c.remove) <= _FEW_DEAR
-        return Ways((*quick, long) if few_steps else (*quick, deep, blurred, windowed, atoms, long))
+        if sum(k for _, k in c.remove) <= _FEW_DEAR:
+            return Ways((*quick, long))
+        if rarely >= _RARE_DEAR:  # so many heavy losses leave little to a grid
+            return Ways((contour, blurred, grid, deep, windowed, atoms, long))
+        return Ways((*quick, deep, blurred, windowed, atoms, long))
     if few(c):
         return Ways((windowed, contour, grid, deep, blurred, long))
     first: tuple[Way, ...] = (windowed, contour) if rare(c) else (contour, smoothed, windowed)

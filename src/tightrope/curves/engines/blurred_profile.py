@@ -25,6 +25,7 @@ from tightrope.numerics.exact import near
 _RELATIVE, _FEW, _FOR_MANY = 5e-10, 8, 1e-8  # of δ; and of each of more points than so many
 _FAIR, _AIMED = 1e-6, 0.05  # ends of ε further apart are no more than rough; and of that for δ
 _SECANTS = 6
+_AHEAD = 0.9  # of what saddles say, for the direction that costs more
 _CLOSE, _NEARLY = 1e-9, 1e-7  # ends this close are sought, where they nearly are
 _MANY, _LITTLE = 20.0, 2e5  # records that are sampled, or few units of work for it
 
@@ -79,7 +80,7 @@ class BlurredProfile(Profile):
             if any(leak >= ball(delta) for leak in leaks):
                 return Bound(math.inf if any(leak > ball(delta) for leak in leaks) else 0.0, math.inf), {}
         goal = math.log(delta.numerator) - math.log(delta.denominator)
-        roots = [_or_nothing(total.root, goal) for total in self.sums]
+        roots = self._roots(goal)
         worse, x = max(enumerate(roots), key=lambda found: found[1])
         if not x > 0:
             return self._at_zero(delta)
@@ -96,6 +97,18 @@ class BlurredProfile(Profile):
         except NotCertified:
             return bound, witness
         return min((bound, witness), closer, key=lambda found: found[0].upper - found[0].lower)
+
+    def _roots(self, goal: float) -> list[float]:
+        """About ε of each direction, −∞ of one that floats do not see; but not if that is the one that costs more."""
+        found: list[float] = []
+        for total in self.sums:
+            try:
+                found.append(total.root(goal))
+            except NotCertified:
+                if total.saddle_root(goal) > _AHEAD * max(other.saddle_root(goal) for other in self.sums):
+                    raise
+                found.append(-math.inf)
+        return found
 
     def _solved(self, delta: Fraction, goal: float, worse: int, x: float, relative: float) -> tuple[Bound, Witness]:
         """Both ends of one proof for about x."""

@@ -76,6 +76,15 @@ class BlurredSum(LossSum):
         return min(math.log(value) + self._saddles.tilts(t).log_moment - t * x, self._saddles.log_mass)
 
     @searching
+    def saddle_root(self, log_target: float) -> float:
+        """About the x with ln call(x) = log_target, from its saddle alone; 0 where that is not in the tail."""
+        log_target = self._for_finite(log_target)
+        if log_target == -math.inf:
+            return math.inf
+        x, t = self._saddles.saddle_root(log_target)
+        return max(x, 0.0) if t >= self._saddles.flattest else 0.0
+
+    @searching
     def root(self, log_target: float) -> float:
         """About the x with ln call(x) = log_target; ∞ if the mass at ∞ is as large as that."""
         log_target = self._for_finite(log_target)
