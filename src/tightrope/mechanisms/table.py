@@ -54,8 +54,8 @@ def _row(name: str, values: Sequence[Number]) -> tuple[Fraction, ...]:
     return row
 
 
-def _law(p: tuple[Fraction, ...], q: tuple[Fraction, ...]) -> FiniteLaw:
-    """Outcomes with one likelihood ratio are one outcome."""
+def _ratios(p: tuple[Fraction, ...], q: tuple[Fraction, ...]) -> tuple[dict[Fraction, Fraction], Fraction]:
+    """The chance under p of each likelihood ratio, and of what q has not."""
     masses: dict[Fraction, Fraction] = {}
     infinite = Fraction(0)
     for a, b in zip(p, q, strict=True):
@@ -63,6 +63,12 @@ def _law(p: tuple[Fraction, ...], q: tuple[Fraction, ...]) -> FiniteLaw:
             infinite += a
         elif a:
             masses[a / b] = masses.get(a / b, Fraction(0)) + a
+    return masses, infinite
+
+
+def _law(p: tuple[Fraction, ...], q: tuple[Fraction, ...]) -> FiniteLaw:
+    """Outcomes with one likelihood ratio are one outcome."""
+    masses, infinite = _ratios(p, q)
     losses = [ZERO if ratio == 1 else Real(None, lambda ratio=ratio: ball(ratio).log()) for ratio in masses]  # type: ignore[misc]  # bound now
     return scattered(losses, [real(m) for m in masses.values()], real(infinite))
 
@@ -70,9 +76,10 @@ def _law(p: tuple[Fraction, ...], q: tuple[Fraction, ...]) -> FiniteLaw:
 @theorem(of=Table, gives=Loss, kind="equal", role="analysis", source=Source("zhu2022optimal", "Def. 7"))
 def table_loss(m: Table) -> Loss:
     """The loss is ln(p_i/q_i) with chance p_i; the reverse with chance q_i."""
-    return Loss(
-        ((FinitePair(("table", m.p, m.q), _law(m.p, m.q)), 1),), ((FinitePair(("table", m.q, m.p), _law(m.q, m.p)), 1),)
-    )
+    forward = (FinitePair(("table", m.p, m.q), _law(m.p, m.q)), 1)
+    if _ratios(m.p, m.q) == _ratios(m.q, m.p):
+        return Loss((forward,))
+    return Loss((forward,), ((FinitePair(("table", m.q, m.p), _law(m.q, m.p)), 1),))
 
 
 @theorem(of=Table, gives=Pure, kind="equal", role="analysis", source=Source("dwork2006calibrating", "Def. 1"))
