@@ -74,14 +74,17 @@ class SymmetricLaplaceTransform(Transform):
         """How many Gauss-Legendre nodes for an error of e^−nats, and the ellipse's parameter: a choice, in floats."""
         e0, q, low = self._floats
         half, middle, best = (e0 - low) / 2, (e0 + low) / 2, (most * 10, 1.5)
+        bottom = math.log1p(q * math.expm1(low))
+        top = (t + 1) * (math.log1p(q * math.expm1(e0)) - bottom) - e0  # about ln M(t), of which the error is a share
         for k in range(15):
             v = math.pi / 2 * 0.99 * 0.8**k  # the ellipse's lesser half axis
             rho = v / half + math.hypot(1.0, v / half)
             major = half * (rho + 1 / rho) / 2
             turn = min(v, q * math.exp(min(middle + major, 300.0)) * math.sin(v) / (1 - q))
-            above = (t + 1) * (math.log1p(q * math.expm1(middle + major)) - math.log1p(q * math.expm1(low)))
+            above = (t + 1) * (math.log1p(q * math.expm1(middle + major)) - bottom)
             below = max(t, 0.0) * (math.log1p(q * math.expm1(e0)) - math.log1p(-q))
-            need = nats + y * turn + min(max(above, below), 60.0) + major
+            largest = max(above, below)
+            need = nats + y * turn + max(min(largest, 60.0), largest - top) + major
             best = min(best, (2 + math.ceil(need / (2 * math.log(rho))), rho))
         number = -(-best[0] // 16) * 16 if best[0] < _MOST_NODES else -(-best[0] // 256) * 256  # few, to be kept
         if number > most:
