@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache, partial
 
 from tightrope.curves.engines.contour_profile import contour_profile
-from tightrope.curves.engines.rarity import few, loud, rare, sampled_normal, scattered, seen
+from tightrope.curves.engines.rarity import few, hits, loud, rare, sampled_normal, scattered, seen
 from tightrope.curves.engines.transformed import transforms
 from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss, merged
@@ -30,6 +30,7 @@ SEVERAL = 6  # copies from which on a guess saves more than it costs
 _SPARSE = 0.3  # sampled records on average
 _SIZABLE = 20.0  # over a loss: smaller ones count less, as they do not reach as far
 _FEW_SAMPLED = 0.7  # records on average
+_MANY_LAWS, _SEVERAL_HITS = 24, 1.0  # and records that they sample, on average, of which a contour sees enough
 _FEW_DEAR, _RARE_DEAR = 100, 3.0  # steps, some with a dear transform; sampled records that a contour rarely sees
 
 
@@ -43,7 +44,7 @@ def chosen_ways(c: Loss, summed: Callable[[], Profile]) -> Profile:
     if any(isinstance(pair, Glued) and isinstance(pair.base, NormalPair) for pair, _ in c.remove):
         place = names.index("contour") + 1 if "contour" in names else 0
         return replace(found, ways=(*found.ways[:place], ("cut", partial(_cut, c)), *found.ways[place:]))
-    place = min(names.index(name) for name in _DEAR if name in names)
+    place = min((names.index(name) for name in _DEAR if name in names), default=len(names))
     return replace(found, ways=(*found.ways[:place], ("top", partial(_top, c)), *found.ways[place:]))
 
 
@@ -75,6 +76,8 @@ def _chosen(c: Loss, summed: Callable[[], Profile]) -> Ways:
         if rarely >= _RARE_DEAR:  # so many heavy losses leave little to a grid
             return Ways((contour, blurred, grid, deep, windowed, atoms, long))
         return Ways((*quick, deep, blurred, windowed, atoms, long))
+    if len(merged(c.remove)) > _MANY_LAWS:  # all others take too long for each law
+        return Ways((contour, deep) if hits(c) >= _SEVERAL_HITS else (contour, grid, deep))
     if few(c):
         return Ways((windowed, contour, grid, deep, blurred, long))
     first: tuple[Way, ...] = (windowed, contour) if rare(c) else (contour, smoothed, windowed)

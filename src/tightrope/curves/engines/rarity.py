@@ -14,7 +14,7 @@ from tightrope.curves.sampled.exchanged import PoissonReplace
 from tightrope.curves.sampled.poisson import PoissonRemove
 from tightrope.numerics.balls import precision
 
-__all__ = ["few", "loud", "rare", "sampled_normal", "scattered", "seen"]
+__all__ = ["few", "hits", "loud", "rare", "sampled_normal", "scattered", "seen"]
 
 _FEW = 0.7  # sampled records on average
 _ATOMS = 2  # both ends of a bounded loss
@@ -27,13 +27,13 @@ _RARE = 3.0  # below this, a contour integral of the whole loss would be slow
 def few(loss: Loss) -> bool:
     """Whether so few records are sampled that a contour would be long. Only smooth noise: many atoms rarely fit a
     grid."""
-    hits = 0.0
-    for pair, copies in merged(loss.remove):
-        rate = getattr(pair, "rate", None)
-        if rate is None or not _smooth(pair):
-            return False
-        hits += copies * float(rate)
-    return hits < _FEW
+    parts = merged(loss.remove)
+    return all(hasattr(pair, "rate") and _smooth(pair) for pair, _ in parts) and hits(loss) < _FEW
+
+
+def hits(loss: Loss) -> float:
+    """Records that are sampled, on average; a step without a sampler has one."""
+    return sum(copies * float(getattr(pair, "rate", 1)) for pair, copies in merged(loss.remove))
 
 
 def _smooth(pair: Pair) -> bool:

@@ -28,7 +28,7 @@ _PLACE = 2e-11  # what the place of a call may usually be off by
 _APART = 0.03
 _STEEP = 100.0
 _WRONG = 4.0  # nats by which a saddle is never off
-_CLEAR = 0.5  # so many nats apart, rough estimates tell two calls from each other
+_CLEAR, _SURELY = 0.5, 5.0  # so many nats apart, rough estimates tell two calls from each other; of one sampler surely
 _SHARES, _POOREST = (1e-9, 1e-7), 1e-2  # what the place of a call far out may be off by, and the call itself
 
 
@@ -158,10 +158,11 @@ class WindowedSum:
         """A plan good enough to tell the call at x when a record is added, or removed, from e^level."""
         apart = level - near_reverse_call(*self._floats[1].samplers[0], x) if self.alone else math.inf
         if apart < math.inf:
-            return self._planned((x, x), level, max(min(apart / 8, 0.1), _USUAL), adding)
-        apart = self.near(x, not adding) - self.near(x, adding)  # rough, and alike in both
-        try:
             return self._planned((x, x), level, min(apart / 8, 0.1) if apart > _CLEAR else _USUAL, adding)
+        apart = min(self.near(x, not adding), level) - self.near(x, adding)  # rough, and mostly alike in both
+        try:
+            clear = apart > (_SURELY if self.alone else _CLEAR)  # of one sampler both may be one normal law, nearly
+            return self._planned((x, x), level, min(apart / 8, 0.1) if clear else _USUAL, adding)
         except NotCertified:
             return self._planned((x, x), level, _ROUGH, adding)
 
