@@ -28,6 +28,7 @@ _PLACE = 2e-11  # what the place of a call may usually be off by
 _APART = 0.03
 _STEEP = 100.0
 _WRONG = 4.0  # nats by which a saddle is never off
+_MANY = 10.0  # sampled records on average
 _CLEAR, _SURELY = 0.5, 5.0  # so many nats apart, rough estimates tell two calls from each other; of one sampler surely
 _SHARES, _POOREST = (1e-9, 1e-7), 1e-2  # what the place of a call far out may be off by, and the call itself
 
@@ -81,11 +82,19 @@ class WindowedSum:
         found = near_root(*law.samplers[0], log_target, self._exchanged) if self.alone else None
         if found is None or (found[0] > 0 and abs(saddle_call(law, found[0]) - log_target) > _WRONG):
             found = saddle_root(law, log_target) or found
+        elif found[0] == 0 and self._exceeded_at_zero(log_target):  # a lattice does not hold losses so tiny
+            found = saddle_root(law, log_target)
         if found is None:
             raise NotCertified("a windowed contour", "floats do not see the call")
         if self.alone and found[1] > _STEEP - 5 * log_target:
             return found[0], self._at_saddle(found[0])[1]
         return found
+
+    def _exceeded_at_zero(self, log_target: float) -> bool:
+        """Whether the call at 0 is surely more: of many sampled records about 0.4 deviations."""
+        law = self._floats[0]
+        many = sum(copies * rate for _, rate, copies in law.samplers) > _MANY
+        return many and 0 < law.deviation < 1 and math.log(law.deviation) - log_target > _WRONG
 
     @searching
     def estimate(self, x: float) -> tuple[float, float]:
