@@ -87,7 +87,7 @@ class Lattice:
         chosen = self.places > x
         exponents = np.minimum(self.logs[chosen], 700.0)
         inside = float((self.masses[chosen] * np.exp(exponents) * -np.expm1(x - self.places[chosen])).sum())
-        return inside + self.above - math.exp(x) * self.above_reverse
+        return inside + self.above - math.exp(min(x, 700.0)) * self.above_reverse
 
     def noise(self, x: float) -> float:
         """About the round-off in the call at x."""
