@@ -76,7 +76,8 @@ def _chosen(c: Loss, summed: Callable[[], Profile]) -> Ways:
         if rarely >= _RARE_DEAR:  # so many heavy losses leave little to a grid
             return Ways((contour, blurred, grid, deep, windowed, atoms, long))
         return Ways((*quick, deep, blurred, windowed, atoms, long))
-    if len(merged(c.remove)) > _MANY_LAWS:  # all others take too long for each law
+    laws = merged(c.remove)
+    if len(laws) > _MANY_LAWS and all(sampled_normal(pair) for pair, _ in laws):  # others take too long for each
         return Ways((contour, deep) if hits(c) >= _SEVERAL_HITS else (contour, grid, deep))
     if few(c):
         return Ways((windowed, contour, grid, deep, blurred, long))
