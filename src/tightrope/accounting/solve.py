@@ -12,6 +12,7 @@ from itertools import islice
 from tightrope.accounting.attained import within
 from tightrope.accounting.lower_laws import lower_losses
 from tightrope.accounting.routes import Route, law_route, routes
+from tightrope.accounting.terms import terms
 from tightrope.curves.composed_loss import loss_has_profile
 from tightrope.curves.loss import Loss
 from tightrope.curves.profile import Profile, Witness
@@ -42,6 +43,8 @@ _CLOSE = 1 - 1e-6  # ends of a law whose parts need not be asked
 _NARROW = 1 - 1e-3  # further apart, another route may be better than one that is so in theory
 WORK, BELOW = 2.4e6, 2.5e5  # units of work for a question; of it for its lower end, where other laws must tell that
 OTHERS = 2.5e5  # of it for all other routes, where the exact one gives up
+_SEVERAL, _TIMES = 16, 2.5  # terms whose Rényi curves that is enough for; more of it, at most, for those of more
+_MANY = 24  # terms whose whole Rényi curve takes too long
 _PLENTY = 1.5e6  # nearly all of it: with less left, as for a trial of a calibration, fair ends will do,
 _LESS = 0.08  # and of that so much for these two
 _REST = 0.3  # of what the routes left, for a lower end by other laws
@@ -143,9 +146,10 @@ def _best(
     m: Mechanism, by: Callable[[Route, Answer], Answer | None], enclosed: Callable[[Profile], Bound] | None, effort: int
 ) -> Answer:
     """The best route's answer, and the best lower end by ``enclosed``, if that is wanted."""
-    with allowed(WORK):
+    more = OTHERS * min(max(len(terms(m)) / _SEVERAL - 1, 0.0), _TIMES)
+    with allowed(WORK + more):
         less = _LESS * left()
-        below, others, rough = (BELOW, OTHERS, _ENOUGH) if affords(_PLENTY) else (less, less, less)
+        below, others, rough = (BELOW, OTHERS + more, _ENOUGH) if affords(_PLENTY) else (less, less, less)
         best, known, floor = _least(m, by, effort, 0.0 if enclosed is None else below, others)
         if known is None:
             return best
@@ -163,7 +167,7 @@ def _least(
     for route in _in_turn(m):
         if best.bound.upper == 0.0:
             break
-        if not _worth(route, best, paired, effort):
+        if not _worth(route, best, paired, effort) or (route.name == "rdp-optimal" and len(terms(m)) > _MANY):
             continue
         try:
             with allowed(left() - below - others * (route.name in LAWS)):

@@ -30,7 +30,7 @@ SEVERAL = 6  # copies from which on a guess saves more than it costs
 _SPARSE = 0.3  # sampled records on average
 _SIZABLE = 20.0  # over a loss: smaller ones count less, as they do not reach as far
 _FEW_SAMPLED = 0.7  # records on average
-_MANY_LAWS, _SEVERAL_HITS = 24, 1.0  # and records that they sample, on average, of which a contour sees enough
+_MANY_LAWS, _SEVERAL_HITS = 24, 2.5  # and records that they sample, on average, of which a contour sees enough
 _FEW_DEAR, _RARE_DEAR = 100, 3.0  # steps, some with a dear transform; sampled records that a contour rarely sees
 
 

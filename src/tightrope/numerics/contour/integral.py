@@ -9,7 +9,7 @@ from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, between, precision
 from tightrope.numerics.contour.floats import searching
-from tightrope.numerics.contour.lines import FloatLine, float_line
+from tightrope.numerics.contour.lines import FloatLine, float_line, for_many
 from tightrope.numerics.contour.loss_sum import LossSum
 from tightrope.numerics.contour.proof import Plan, Proof
 from tightrope.numerics.transforms import memory as recall
@@ -23,7 +23,6 @@ UNITS, _LEAST = 1.3, 1e3  # of work for each microsecond that transforms expect 
 _FLOAT_NATS, _FLOAT_LOST = 34.0, 15.0  # what floats can hold, and what of it a flatter tilt may spend
 _MOST_LOST = 60.0
 _COARSEST, _FAR = 1e-9, 20.0  # of a call far out: there ln of the call falls by so much within x
-_SEVERAL = 16  # laws, from which on a proof may take longer: other ways do as well
 _GOOD = 1e-9  # a root at which ln of the call is so near to its target needs no proved slope
 _POOR = 1e-7  # a step so long, relatively, leaves some of it
 _FURTHEST, _MOST_STEPS = 1.0, 4  # ln of the call, from which a step on proved values leads to its target
@@ -184,7 +183,7 @@ class ContourSum(LossSum):
         work = sum(transform.cost(t, eta, count, bits) for transform, _ in self._parts)
         with effort.proving():
             longest = max(transform.longest_proof for transform, _ in self._parts)
-            most = min(longest * max(len(self._parts) / _SEVERAL, 1.0), effort.left() / UNITS)
+            most = min(for_many(longest, len(self._parts)), effort.left() / UNITS)
         if not work < most:
             raise NotCertified("a contour integral", f"it needs {work / 1e6:.2g} s")
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tightrope.numerics.contour.floats import Saddles
     from tightrope.numerics.transforms.transform import Complexes
 
-__all__ = ["FloatLine", "float_line"]
+__all__ = ["FloatLine", "float_line", "for_many"]
 
 _MOST_NODES = 4096
 _CLOSE = 0.1
@@ -26,6 +26,7 @@ _SETTLED = 1e-10  # ln of the call this near to its target: the last secant step
 _SHARE = 0.3  # of the proof's work
 _FURTHEST = 25.0  # times as far as a line is good, for a search that goes on with the next line
 _NATS = 34.0  # accuracy aimed at: about what floats can hold
+_SEVERAL = 16  # laws
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,11 @@ def _over(log: float, exponent: float) -> float:
     return math.exp(min(log, 700.0)) / math.expm1(exponent)
 
 
+def for_many(longest: float, laws: int) -> float:
+    """How long a line or a proof may take, if that is what one of few laws may: no other way is quicker for many."""
+    return longest * max(laws / _SEVERAL, 1.0)
+
+
 def float_line(
     parts: Sequence[tuple[Transform, int]],
     saddles: Saddles,
@@ -134,7 +140,7 @@ def float_line(
     """The line at a tilt, good near x, where ln of the call is about ``guess``; None if it needs too many nodes."""
     import numpy as np
 
-    t, most = float(tilt), patience or max(transform.longest_line for transform, _ in parts)
+    t, most = float(tilt), patience or for_many(max(transform.longest_line for transform, _ in parts), len(parts))
     period, v = saddles.period(t, x, guess - _NATS)
     eta = float(short(2 * math.pi / period, 5))
     tilts = saddles.tilts(t)
