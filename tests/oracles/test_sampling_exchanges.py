@@ -87,7 +87,8 @@ def test_laplace_vector_and_moments():
     assert pair.approximate_cumulants([3.0])[0] == pytest.approx(3 * float(truth.renyi(4)), rel=1e-12)
     assert only(tr.Laplace(1).poisson(1, relation="replace")) == only(tr.Laplace(1, 2))
     assert LaplaceExchange(F(1), F(1, 2)).effort == 1
-    assert LaplaceExchange(F(1000), F(1, 2)).cumulant(F(1)) is None  # out of the transform's reach
+    far = LaplaceExchange(F(1000), F(1, 2)).cumulant(F(1))  # out of the transform's reach
+    assert 998 < far < 1001
     far = LaplaceExchange(F(90), F(1, 2)).cumulant(F(10) ** 9)  # out of its rule's reach: only that it is not negative
     assert not far < 0
     assert not far.is_finite()
