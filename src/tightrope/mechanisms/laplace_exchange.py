@@ -78,11 +78,12 @@ class LaplaceExchange(RuledPair):
         return Real(None, lambda: (ball(q) * ball(e).expm1()).log1p() - (ball(q) * ball(-e).expm1()).log1p())
 
     def cumulant(self, s: Fraction) -> Ball:
-        """By the rule of the transform; beyond its reach from the moments G of a sampled record: M(s) is
-        w(−ε₀)^{−s}·G(s + 1) + w(−ε₀)^{s+1}·G(−s) − w(−ε₀)."""
+        """By the rule of the transform; beyond its reach from the moments of a sampled record."""
         known = super().cumulant(s)
-        if known is not None and known.is_finite():
-            return known
+        return known if known is not None and known.is_finite() else self.from_samples(s)
+
+    def from_samples(self, s: Fraction) -> Ball:
+        """M(s) = w(−ε₀)^{−s}·G(s + 1) + w(−ε₀)^{s+1}·G(−s) − w(−ε₀), G(a) = E[w^a]."""
         log, more, a = self._edge().log(), s + 1, ball(s)
         up = sampled_laplace(self.epsilon, self.rate, more) - a * log
         down = sampled_laplace(self.epsilon, self.rate, -s) + (a + 1) * log
