@@ -61,7 +61,7 @@ def test_vector():
     assert more.lower <= tr.delta(plain, "0.05").upper + added <= more.upper * (1 + 1e-12)
     claim = tr.delta(cut, 1)
     assert not claim.tight
-    assert claim.upper == pytest.approx(2.384849878e-5, rel=1e-6)  # at ε = 0.93, of all places the least
+    assert claim.upper == pytest.approx(2.384849878e-5, rel=1e-6)  # that at ε = 0.9, of all places the least
     assert claim.upper < 2.3871103865051237017e-5 + 6.6713989155493057e-7
     assert tr.check(claim.to_json())
 

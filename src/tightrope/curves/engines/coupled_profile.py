@@ -16,6 +16,7 @@ from itertools import product
 
 from tightrope.curves.profile import Profile, Witness, within_unit
 from tightrope.errors import NotCertified
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ball, precision, sharp
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.real import Real, total
@@ -26,7 +27,8 @@ Cut = tuple[int, Fraction, int]  # the largest number of records, the rate, the 
 
 _STEPS = 40
 _PLACE = "place"  # of the proof, if it is not at the ε that is asked about
-_STEP, _SECANTS, _STILL, _REFINED = 1e-4, 7, 0.02, 12
+_STEP, _SECANTS, _STILL, _REFINED = 1e-4, 7, 0.02, 8
+_FIND, _PROVE = 1e4, 3e3  # units of work, beside what a search counts itself
 _ROUNDING = 1e-9
 _AROUND = (0.0, 1e-15, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4)
 
@@ -98,6 +100,7 @@ class CoupledProfile(Profile):
         step, place = high * _STEP, high / 2
         last: tuple[float, float] | None = None
         for _ in range(_SECANTS):
+            effort.spend(_FIND, "the best place of a bound")
             witness = self.base.find(Fraction(place))
             excess = self._excess(place, step, tau, witness)
             low, high = (place, high) if excess > 0 else (low, place)
@@ -107,12 +110,16 @@ class CoupledProfile(Profile):
             moved, place = abs(at - place), at
             if moved < _STILL * place:
                 break
-        reach = max(place, step) / 8
+        least, reach = self._value(Fraction(place), witness), max(place, step) / 16
         for _ in range(_REFINED):  # by the last witness
-            trials = [place, max(place - reach, 0.0), place + reach]
-            values = [self._value(Fraction(x), witness) for x in trials]
-            place, reach = trials[values.index(min(values))], reach / 2
-        if self._value(Fraction(0), self._first) <= min(values):
+            for x in (max(place - reach, 0.0), place + reach):
+                effort.spend(_PROVE, "the best place of a bound")
+                value = self._value(Fraction(x), witness)
+                if value < least:
+                    least, place = value, x
+                    break
+            reach /= 2
+        if self._value(Fraction(0), self._first) <= least:
             return Fraction(0), {**self._first, _PLACE: 0.0}
         return Fraction(place), {**witness, _PLACE: place}
 
