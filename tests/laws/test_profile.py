@@ -177,3 +177,16 @@ def test_profile_arrays_are_the_single_answers(m):
     assert near(lower[0], tr.epsilon(m, 1e-3).lower)
     lower, upper = profile.tradeoff([0.2])
     assert lower[0] == tr.tradeoff(m, 0.2).lower
+
+
+def test_few_points_are_known_about_as_well_as_single_ones():
+    """A point that eats all work, like δ = 10⁻¹⁰⁰ of a group, takes none of what the others need."""
+    m = (tr.Gaussian(2).poisson("0.01") * 100).group(3)
+    deltas = [0, "1e-100", "1e-10", "1e-5", "0.1", 1]
+    lower, upper = tr.profile(m).epsilon(deltas)
+    for delta, low, high in zip(deltas[2:4], lower[2:4], upper[2:4], strict=True):
+        single = tr.epsilon(m, delta=delta)
+        assert high <= single.upper * (1 + 1e-6)
+        assert low >= single.lower * (1 - 1e-6)
+    assert upper[1] < 25
+    assert upper[4] == upper[5] == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 from fractions import Fraction
@@ -55,11 +56,13 @@ def test_binomial_ends():
 def test_vector():
     """n = 1000, q = 0.01, b = 30: a hundred steps add 2.3871103865051237017e-5 at ε = 1."""
     plain, cut = (tr.Gaussian(1).poisson("0.01", **more) * 100 for more in ({}, {"max_batch": 30, "population": 1000}))
-    more = tr.delta(cut, 1).computed
-    assert more.lower <= tr.delta(plain, 1).upper + 2.3871103865051237e-5 <= more.upper * (1 + 1e-12)
+    assert tr.delta(cut, 1).upper < tr.delta(plain, 1).upper + 2.3871103865051237e-5  # a smaller ε proves more
+    more, added = tr.delta(cut, "0.05").computed, 2.3871103865051237e-5 * (1 + math.exp(0.05)) / (1 + math.e)
+    assert more.lower <= tr.delta(plain, "0.05").upper + added <= more.upper * (1 + 1e-12)
     claim = tr.delta(cut, 1)
     assert not claim.tight
-    assert claim.upper == pytest.approx(2.3871103865051237017e-5 + 6.6713989155493057e-7, rel=1e-9)
+    assert claim.upper == pytest.approx(2.384849878e-5, rel=1e-6)  # that at ε = 0.9, of all places the least
+    assert claim.upper < 2.3871103865051237017e-5 + 6.6713989155493057e-7
     assert tr.check(claim.to_json())
 
 
@@ -87,9 +90,11 @@ def test_never_below_a_cut_run(rate, most):
         claim = tr.delta(base.poisson(rate, max_batch=most, population=5), x)
         worst = max(truth.hockey(x), truth.reverse().hockey(x))
         assert claim.upper >= worst
-        plain = tr.delta(base.poisson(rate), x).upper
-        cost = (1 + math.exp(float(x))) * float(excess(5, rate, most))
-        assert claim.upper == pytest.approx(min(plain + cost, 1), rel=1e-12)
+        places = [float(x) * k / 40 for k in range(41)]  # the bound at any of them holds
+        plain = [tr.delta(base.poisson(rate), y).upper for y in places]
+        costs = [(1 + math.exp(y)) * float(excess(5, rate, most)) for y in places]
+        least = min(min(p + cost, 1) for p, cost in zip(plain, costs, strict=True))
+        assert least * (1 - 1e-2) < claim.upper <= least * (1 + 1e-9)
     pair = d.Atoms(with_record, cut_run([2, 3, 4], rate, most))
     for x in ("0", "0.3"):
         claim = tr.delta(base.poisson(rate, max_batch=most, population=5).group(2), x)
@@ -247,3 +252,21 @@ def test_a_cut_near_where_nothing_is_left():
     assert whole[0] <= 1e-5 * (1 + 1e-9)
     assert whole[1] > 1e-5
     assert tr.epsilon(tr.Gaussian(1).poisson("0.1", max_batch=27, population=100) * 5, delta="1e-5").upper == math.inf
+
+
+def test_more_epsilon_never_costs_more():
+    """What is proved at some ε holds at every larger one, and the witness says where that is."""
+    m = tr.Gaussian(1).poisson("0.01", max_batch=20, population=1000) * 50
+    points = (0, "0.1", "0.5", 1, 3, 10, 100)
+    claims = [tr.delta(m, epsilon=e) for e in points]
+    assert all(one.upper >= other.upper for one, other in itertools.pairwise(claims))
+    assert all(tr.check(c.to_json()) for c in claims)
+    best = claims[-1]
+    assert 0 < best.witness["place"] < 0.5
+    for e in ("0.05", "0.12", "0.14", "0.2"):  # the least of all places
+        assert tr.delta(m, epsilon=e).upper >= best.upper * (1 - 1e-6)
+    for place in (-1.0, 1e300, best.witness["place"] + 0.3, float("nan")):
+        told = dataclasses.replace(best, witness={**best.witness, "place": place})
+        assert not tr.check(told)
+    upper = tr.profile(m).delta(points)[1]
+    assert all(u <= c.upper * (1 + 1e-3) for u, c in zip(upper, claims, strict=True))

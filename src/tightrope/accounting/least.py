@@ -11,6 +11,7 @@ from tightrope.accounting.ask import blocks, checked, claim, enclosed, pure_answ
 from tightrope.accounting.claim import Claim, Question
 from tightrope.accounting.facts import fact
 from tightrope.accounting.known import Fact
+from tightrope.accounting.least_renyi import attained_renyi, renyi_answer
 from tightrope.accounting.lower_laws import lower_losses
 from tightrope.accounting.refusals import refuse_unconcluded
 from tightrope.accounting.solve import Answer
@@ -20,7 +21,6 @@ from tightrope.curves.loss_renyi import LossRenyi, loss_has_renyi
 from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.renyi import Renyi
 from tightrope.curves.renyi_units import value_units
-from tightrope.curves.sampled.attained import renyi_attained_by_sample
 from tightrope.curves.truncated import TruncatedConcentrated
 from tightrope.errors import BadParameter, NotCertified
 from tightrope.mechanisms.base import Mechanism
@@ -33,6 +33,7 @@ from tightrope.theorems import Kind
 
 _CELLS, _FEWEST = 600, 16  # into which orders are cut for a supremum
 _WORK, _PROBED = 1e6, 2e5  # units of work for that, and for its lower end
+_CLOSE = 0.5  # ends of an exact curve's supremum
 _PROBES = tuple(Fraction(1) + Fraction(2) ** k for k in (-16, -4, 0, 2, 5, 10, 20, 30))
 
 
@@ -72,22 +73,8 @@ def renyi(mechanism: Mechanism, order: Number) -> Claim:
     question = Question("renyi", (("order", shortest(a)),))
     if blocks(m):
         return worst_block(m, question, [renyi(block, a) for block in blocks(m)])
-    known = fact(m, Renyi)
-    if known is None:
-        return claim(m, question, unknown(_attained_renyi(m, a)))
-    computed = Bound.around(sharp(lambda: known.curve.divergence(a), limit=1500), least=0.0)
-    low = computed.lower if known.kind == "equal" else min(_attained_renyi(m, a), computed.upper)
-    return claim(m, question, Answer(Bound(low, computed.upper), computed, "rdp", known.kind, known.steps, {}))
-
-
-def _attained_renyi(m: Mechanism, order: Fraction) -> float:
-    best = 0.0
-    for law, _ in lower_losses(m):
-        curve = loss_has_renyi(law)
-        value = partial(renyi_attained_by_sample, law) if curve is None else curve.divergence
-        with suppress(NotCertified):
-            best = max(best, lower_float(sharp(partial(value, order), limit=1500)))
-    return best
+    known = renyi_answer(m, a)
+    return claim(m, question, unknown(attained_renyi(m, a, further=True)) if known is None else known)
 
 
 def unknown(low: float = 0.0) -> Answer:
@@ -208,7 +195,8 @@ def tcdp(mechanism: Mechanism, omega: Number) -> Claim:
     if ceiling is not None and ceiling.kind == "equal" and _constant(m):
         return claim(m, question, closed(enclosed(ceiling.curve.rho), 0.0, ceiling, "zcdp"))
     known = fact(m, Renyi)
-    low = 0.0 if known is not None and known.kind == "equal" else _attained_ratio(m, w)
+    exact_curve = known is not None and known.kind == "equal"
+    low = 0.0 if exact_curve else _attained_ratio(m, w)
     if known is None:
         return claim(m, question, unknown(low))
     cells = int(min(max(2 * _WORK / value_units(known.curve), _FEWEST), _CELLS))  # two for each value
@@ -217,8 +205,11 @@ def tcdp(mechanism: Mechanism, omega: Number) -> Claim:
             lambda lam: known.curve.divergence(lam + 1) * ball(lam), (w - 1) / 2**20, w - 1, work=cells, head=True
         )
     computed = _at_most(Bound.around(found, least=0.0), m, w)
-    bound = computed if known.kind == "equal" else Bound(min(low, computed.upper), computed.upper)
-    return claim(m, question, Answer(bound, computed, "rdp", known.kind, known.steps, {}))
+    kind = known.kind
+    if exact_curve and computed.lower < computed.upper * _CLOSE:  # an order at which it is out of reach
+        kind, low = "upper", max(_attained_ratio(m, w), computed.lower)
+    bound = computed if kind == "equal" else Bound(min(low, computed.upper), computed.upper)
+    return claim(m, question, Answer(bound, computed, "rdp", kind, known.steps, {}))
 
 
 def _at_most(bound: Bound, m: Mechanism, omega: Fraction) -> Bound:

@@ -23,7 +23,7 @@ from tightrope.mechanisms.base import Mechanism
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.effort import affords, allowed, left
 from tightrope.numerics.exact import Number, nonnegative, probability
-from tightrope.numerics.many_roots import ends_first
+from tightrope.numerics.many_roots import ends_first, spread
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,6 +38,8 @@ _ALONE = 1e5  # with less left than that, no point is asked alone
 _SLOW, _PAIRED = "rdp-optimal", {"exact", "group", "optimal"}  # a route that is not worth its time beside these
 _SHARE = 0.3  # of what is left, for one that is
 _FEW = 8  # points for each of which no effort is spared
+_TOGETHER, _MORE = (0.7, 0.15), 0.5  # shares of what is left: for what δ or ε of these share, and for each alone
+_NARROW = 0.97  # of few points those that are known less well are asked alone, too
 
 
 @dataclass(frozen=True)
@@ -71,8 +73,8 @@ class MechanismProfile:
 
         with allowed(_WORK):
             with allowed(_WORK - _KEPT):
-                known = dict(zip(points, self._shared(bounds, len(points)), strict=True))
-            return _arrays(_completed(known, alone, filled_delta), points)
+                known = dict(zip(points, self._shared(bounds, len(points), _TOGETHER[0]), strict=True))
+            return _arrays(_completed(known, alone, filled_delta, sorted), points)
 
     def epsilon(self, deltas: Iterable[Number] | Number) -> Arrays:
         """ε at each δ."""
@@ -84,17 +86,21 @@ class MechanismProfile:
 
         with allowed(_WORK):
             with allowed(_WORK - _KEPT):
-                found = self._shared(lambda profile: profile.epsilons(inside), len(inside))
+                found = self._shared(lambda profile: profile.epsilons(inside), len(inside), _TOGETHER[1])
             known = dict(zip(inside, found, strict=True))
             ends = {d: alone(d) for d in points if d not in known}
-            return _arrays({**_completed(known, alone, filled_epsilon), **ends}, points)
+            return _arrays({**_completed(known, alone, filled_epsilon, spread), **ends}, points)
 
-    def _shared(self, bounds: Callable[[Profile], list[Bound | None]], number: int) -> list[Bound | None]:
+    def _shared(
+        self, bounds: Callable[[Profile], list[Bound | None]], number: int, share: float
+    ) -> list[Bound | None]:
         """The bounds at many points; None for points that must be asked alone."""
-        if self._exact is None and (number <= _FEW or ask.blocks(self.mechanism)):
+        attained = self._exact is not None and self._exact[1]
+        if not attained and (number <= _FEW or ask.blocks(self.mechanism)):
             return [None] * number
         if self._exact is not None and self._exact[1]:
-            return bounds(self._exact[0])
+            with allowed(share * left() if number <= _FEW else left()):
+                return bounds(self._exact[0])
         with allowed(_ABOVE * left()):
             found = self._by_routes(bounds, number) if self._exact is None else bounds(self._exact[0])
         lower = [0.0] * number
@@ -139,18 +145,30 @@ def _completed(
     known: dict[Fraction, Bound | None],
     alone: Callable[[Fraction], Bound],
     filled: Callable[[Iterable[tuple[Fraction, Bound]], Fraction], Bound | None],
+    order: Callable[[list[Fraction]], list[Fraction]] = sorted,
 ) -> dict[Fraction, Bound]:
-    """Points that are not known are asked alone; where no work is left, their neighbours tell."""
-    found = {x: bound for x, bound in known.items() if bound is not None}
+    """Points that are not known are asked alone; where no work is left, their neighbours tell; ``order``: of few."""
+    few = len(known) <= _FEW
+    found = {x: b for x, b in known.items() if b is not None and not (few and b.lower < b.upper * _NARROW)}
     told = {}
-    for x in ends_first(sorted(x for x in known if x not in found)):
+    missing = sorted(x for x in known if x not in found)
+    # of few, the extremes come last: they may take all that is left, and say little of the others
+    for x in order(missing) if few else ends_first(missing):
         neighbour = None if affords(_ALONE) else filled(found.items(), x)
         if neighbour is not None:
             told[x] = neighbour
             continue
-        with allowed(max(_SHARE * left(), _ALONE)):
+        with allowed(max((_MORE if few else _SHARE) * left(), _ALONE)):
             found[x] = alone(x)
-    return falling(found | told)
+    return falling({x: _both(bound, known.get(x)) for x, bound in (found | told).items()})
+
+
+def _both(one: Bound, other: Bound | None) -> Bound:
+    """What both say."""
+    if other is None:
+        return one
+    upper = min(one.upper, other.upper)
+    return Bound(min(max(one.lower, other.lower), upper), upper)
 
 
 def _arrays(bounds: dict[Fraction, Bound], points: list[Fraction]) -> Arrays:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tightrope.curves.sampled.ruled import RuledPair
 from tightrope.numerics.balls import Ball, between
 from tightrope.numerics.discrete_exchange import exchange_masses, exchange_thresholds
+from tightrope.numerics.moments.sampled_noise import discrete_noise_mean
 from tightrope.numerics.real import UNBOUNDED, Real
 from tightrope.numerics.transforms.exchanged_discrete import ExchangedDiscreteNormalTransform
 from tightrope.numerics.transforms.transform import Transform
@@ -62,6 +63,10 @@ class DiscreteGaussianExchange(RuledPair):
     def largest(self) -> Real:
         """Unbounded."""
         return UNBOUNDED
+
+    def cumulant(self, s: Fraction) -> Ball:
+        """A sum over the noise, or about the rule for a normal one."""
+        return discrete_noise_mean(self.variance, self.shift, self.rate, s + 1, -s)
 
     def transform(self) -> Transform:
         """A sum over the noise."""

@@ -1,14 +1,22 @@
-"""Runs that now and then differ from the run that was analysed: batches cut to a largest size."""
+"""Runs that now and then differ from the run that was analysed: batches cut to a largest size.
+
+What is proved of δ at some ε holds at every larger one, and the cost of the coupling rises like e^ε: from some place on
+the bound is that of this place, which the witness names. In e^ε the bound is convex, so that there is one such place.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
 
 from tightrope.curves.profile import Profile, Witness, within_unit
 from tightrope.errors import NotCertified
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ball, precision, sharp
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.real import Real, total
@@ -18,26 +26,133 @@ from tightrope.theorems import Source, theorem
 Cut = tuple[int, Fraction, int]  # the largest number of records, the rate, the size batches are cut to
 
 _STEPS = 40
+_PLACE = "place"  # of the proof, if it is not at the ε that is asked about
+_STEP, _SECANTS, _STILL, _REFINED = 1e-4, 7, 0.02, 8
+_FIND, _PROVE = 1e4, 3e3  # units of work, beside what a search counts itself
 _ROUNDING = 1e-9
 _AROUND = (0.0, 1e-15, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4)
 
 
 @dataclass(frozen=True, eq=False)
 class CoupledProfile(Profile):
-    """δ(ε) + (1 + e^ε)·τ."""
+    """The least of δ(x) + (1 + e^x)·τ over x ≤ ε."""
 
     base: Profile
     distance: Real
 
     def find(self, epsilon: Fraction) -> Witness:
-        """The base's witness."""
-        return self.base.find(epsilon)
+        """The base's witness at ε, or at the best place if that is smaller."""
+        best = self._best if self._beyond(epsilon) else None
+        if best is not None and best[0] <= epsilon:
+            return best[1]
+        try:
+            witness = self.base.find(epsilon)
+            if epsilon == 0 or self._value(epsilon, witness) <= self._value(epsilon * (1 - Fraction(_STEP)), witness):
+                return witness
+        except NotCertified:
+            if self._best is None or self._best[0] > epsilon:
+                raise
+        best = self._best
+        return best[1] if best is not None and best[0] <= epsilon else witness
 
     def prove(self, epsilon: Fraction, witness: Witness) -> Ball:
-        """The base's proof, with the coupling's cost on top."""
-        inner = self.base.prove(epsilon, witness)
+        """The base's proof, with the coupling's cost on top, at ε or at the smaller place that the witness names."""
+        place = Fraction(witness.get(_PLACE, epsilon))
+        at = place if 0 <= place <= epsilon else epsilon
+        return self._proved(at, {name: value for name, value in witness.items() if name != _PLACE})
+
+    def _proved(self, at: Fraction, witness: Witness) -> Ball:
+        inner = self.base.prove(at, witness)
         with precision(256):
-            return within_unit(inner + self._cost(ball(epsilon)))
+            return within_unit(inner + self._cost(ball(at)))
+
+    def _beyond(self, epsilon: Fraction) -> bool:
+        """Whether the coupling alone costs more there than all does at 0: then the best place is a smaller one."""
+        if not epsilon > 0:
+            return False
+        with suppress(NotCertified):
+            return bool(self._cost(ball(epsilon)) > self._value(Fraction(0), self._first))
+        return False
+
+    def _value(self, at: Fraction, witness: Witness) -> float:
+        """About the bound, of any size."""
+        inner = self.base.prove(at, witness)
+        with precision(64):
+            return float((inner + self._cost(ball(at))).mid())
+
+    @cached_property
+    def _best(self) -> tuple[Fraction, Witness] | None:
+        """Where the bound is least, the same for all ε beyond: by secants, and then by one witness."""
+        try:
+            return self._least_place()
+        except NotCertified:
+            return None
+
+    def _least_place(self) -> tuple[Fraction, Witness] | None:
+        """Where −δ' is e^x·τ: the difference of their logarithms falls, and nearly along a line."""
+        with precision(64):
+            tau = float(self.distance.ball().mid())
+        if not tau > 0:
+            return None
+        low, high = 0.0, math.log(max(self._value(Fraction(0), self._first) / tau - 1, 1.0))
+        if not high > 0:
+            return Fraction(0), {**self._first, _PLACE: 0.0}
+        step, place = high * _STEP, high / 2
+        last: tuple[float, float] | None = None
+        for _ in range(_SECANTS):
+            effort.spend(_FIND, "the best place of a bound")
+            witness = self.base.find(Fraction(place))
+            excess = self._excess(place, step, tau, witness)
+            low, high = (place, high) if excess > 0 else (low, place)
+            slope = 0.0 if last is None else (excess - last[1]) / (place - last[0])
+            last, at = (place, excess), place - excess / slope if slope < 0 else math.nan
+            at = at if low < at < high else (low + high) / 2
+            moved, place = abs(at - place), at
+            if moved < _STILL * place:
+                break
+        least, reach = self._value(Fraction(place), witness), max(place, step) / 16
+        for _ in range(_REFINED):  # by the last witness
+            for x in (max(place - reach, 0.0), place + reach):
+                effort.spend(_PROVE, "the best place of a bound")
+                value = self._value(Fraction(x), witness)
+                if value < least:
+                    least, place = value, x
+                    break
+            reach /= 2
+        if self._value(Fraction(0), self._first) <= least:
+            return Fraction(0), {**self._first, _PLACE: 0.0}
+        return Fraction(place), {**witness, _PLACE: place}
+
+    def _excess(self, at: float, step: float, tau: float, witness: Witness) -> float:
+        """ln(−δ'/e^x·τ) at x."""
+        falls = [self.base.prove(Fraction(x), witness) for x in (at, at + step)]
+        with precision(64):
+            slope = float((falls[0] - falls[1]).mid()) / step
+        return math.log(slope / tau) - at if slope > 0 else -math.inf
+
+    @cached_property
+    def _first(self) -> Witness:
+        return self.base.find(Fraction(0))
+
+    def _inner(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
+        with precision(256):
+            costs = [self._cost(ball(x)) for x in epsilons]
+        return [None if y is None else y + c for y, c in zip(self.base.deltas(epsilons), costs, strict=True)]
+
+    def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
+        """The base's, which share their work; beyond the best place all are as there."""
+        with precision(256):
+            found = [None if y is None else within_unit(y) for y in self._inner(epsilons)]
+        best = self._best if any(x > 0 for x in epsilons) else None
+        if best is None:
+            return found
+        with suppress(NotCertified):
+            most = self.prove(*best)
+            found = [
+                most if x >= best[0] and (y is None or y.mid() > most.mid()) else y
+                for x, y in zip(epsilons, found, strict=True)
+            ]
+        return found
 
     def _cost(self, epsilon: Ball) -> Ball:
         return sharp(lambda: (1 + epsilon.exp()) * self.distance.ball())

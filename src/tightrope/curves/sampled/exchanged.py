@@ -19,6 +19,7 @@ from tightrope.curves.sampled.antithetic import antithetic
 from tightrope.curves.sampled.poisson import poisson_loss, single
 from tightrope.curves.sampled.ruled import RuledPair
 from tightrope.numerics.balls import Ball, ball
+from tightrope.numerics.moments.sampled_noise import normal_noise_mean
 from tightrope.numerics.normal import upper_tail
 from tightrope.numerics.real import UNBOUNDED, Real
 from tightrope.numerics.transforms.replace import ReplaceSampledNormalTransform
@@ -63,6 +64,13 @@ class PoissonReplace(RuledPair):
     def largest(self) -> Real:
         """Unbounded."""
         return UNBOUNDED
+
+    def cumulant(self, s: Fraction) -> Ball | None:
+        """By the rule of the transform; beyond its reach by one whose nodes are where the integrand is."""
+        known = super().cumulant(s)
+        if self.rate == 1 or (known is not None and known.is_finite()):
+            return known
+        return normal_noise_mean(self.base.mu_squared, self.rate, s + 1, -s)
 
     def transform(self) -> Transform | None:
         """∫ φ·w(z)^{s+1}·w(−z)^{−s} dz."""

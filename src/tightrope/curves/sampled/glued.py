@@ -20,7 +20,7 @@ from tightrope.curves.revealed import Revealed
 from tightrope.curves.sampled.poisson import SampledPair, log_mixture, single
 from tightrope.curves.sampled.ruled import ruled_cumulant
 from tightrope.errors import NotCertified
-from tightrope.numerics.balls import INFINITY, Ball, ball
+from tightrope.numerics.balls import INFINITY, Ball, ball, between
 from tightrope.numerics.real import ZERO, Real
 from tightrope.numerics.remembered import remembered
 from tightrope.numerics.sums.finite import on_lattice, scattered
@@ -75,7 +75,19 @@ class Glued(SampledPair):
         if self.base.infinite().rational != 0:
             return INFINITY
         known = self.base.glued_cumulant(self.rate, s)
-        return ruled_cumulant(self.transform, s) if known is None else known
+        if known is None:
+            known = ruled_cumulant(self.transform, s)
+        return known if known is None or known.is_finite() else self._by_sample(s)
+
+    def _by_sample(self, s: Fraction) -> Ball | None:
+        """M(s) = a + E_Q[w^{s+1} + w^{−s}; L > 0], from G = E_Q[w^{s+1}]: all but w^{s+1} above 0 is at most 3 and
+        what G has below 0 at most 1."""
+        whole = self.base.sampled_cumulant(self.rate, s + 1)
+        if whole is None or not whole.is_finite():
+            return None if whole is None else between(Ball(0), INFINITY)
+        rest = (-whole).exp()
+        low = whole.lower() + (-rest.upper()).log1p() if rest < 1 else Ball(0)
+        return between(low.max(Ball(0)), whole + (2 * rest).log1p())
 
     def approximate_cumulants(self, points: Sequence[float]) -> list[float]:
         """The same in floats."""

@@ -53,7 +53,7 @@ class SampledPair(Pair):
     @property
     def units(self) -> float:  # type: ignore[override]  # a property here
         """Much, where panels are laid for each value."""
-        return _PANELS if self.base.dear else 300.0
+        return _PANELS if self.base.dear else self.base.sampled_units
 
     @property
     def measured(self) -> bool | None:  # type: ignore[override]  # a property here

@@ -14,8 +14,9 @@ from fractions import Fraction
 from flint import ctx
 
 from tightrope.numerics import effort
-from tightrope.numerics.balls import INFINITY, Ball, ComplexBall, ball, between, precision, upper_float
+from tightrope.numerics.balls import INFINITY, Ball, ComplexBall, ball, between, certain, precision, upper_float
 from tightrope.numerics.moments.centred_power import CentredPower
+from tightrope.numerics.moments.far_laplace import far_laplace
 from tightrope.numerics.moments.sampled_normal_bounds import log_sum
 from tightrope.numerics.moments.without_replacement import without_replacement_normal
 
@@ -30,7 +31,7 @@ __all__ = [
 
 Renyi = Callable[[int], Ball]
 _MOST_TERMS = 2000
-_NO_NOISE = 100  # from this ε₀ on the moments are only enclosed, to a percent or so: they measure hardly any privacy
+_NO_NOISE, _ENOUGH = 100, 60  # from this ε₀ on, or far out, moments are taken from one end; relative bits
 _HUGE = 1e6  # exponents above this are scaled before they are raised
 _EVALUATIONS, _GOAL, _MOST_BITS = 8000, 112, 192  # of an integrand; and bits, of an integral and on the way to it
 _UNITS = 1e3, 150.0  # of work for an integral, and for its length
@@ -166,7 +167,8 @@ def sampled_laplace(epsilon0: Fraction, rate: Fraction, power: Fraction) -> Ball
             least = a * (q * (-e).expm1()).log1p()
             simple = between((least - Ball(2).log()).lower().max(Ball(0)), least)
         if epsilon0 > _NO_NOISE or epsilon0 * max(Fraction(1), abs(power)) > 10**4:
-            return simple
+            known = certain(simple, _ENOUGH) or 0 < power < 1
+            return simple if known else _better(far_laplace(epsilon0, rate, power, _integral, _log1p), simple)
         return _better(_laplace_centred(e, q, power), simple)
 
 
