@@ -15,7 +15,7 @@ from tightrope.numerics.many_roots import through
 
 Sides = tuple[Fraction, Fraction | None]  # a value that meets the target, and one beyond that does not, if there is one
 
-_KEPT = 3e5  # units of work, for two certified values where the search finds none
+_SEARCH, _PART = 0.8, 0.5  # of the work, for the search; of the rest, for each of two values that it did not certify
 _RELATIVE = 5e-7  # how close both sides are at least
 _SHARES = (1e-7, 1e-7, 1e-7, 2e-7, 3e-7, 5e-7, 5e-7, 5e-7)  # how close they are, round by round
 _FAR = 1  # so many times that close: then both sides are not certified yet
@@ -27,7 +27,8 @@ _SAME = 1e-7  # nats between costs that say nothing about where others are
 _WHOLE = Fraction(1, 10**13)  # of whole numbers so large that costs do not tell them apart
 _ABOUT = 0.1  # nats by which estimates may be off that tell that there is no boundary
 _CLEAR = 1.0  # nats from the target, where a claim is likely to tell although it has little work
-_LONG, _LITTLE = 2.0, 0.5  # nats that a step should gain, for doubts; and the share gained that raises them
+_STEPS = (2.0, 8.0)  # times, from the last value seen, where none is clear
+_LONG = 2.0  # nats that a line promises of a step, for doubts
 _FLAT = 0.1  # nats between costs that seem to be the same, or of a share of a step's gain that do
 _SHORTER = 3  # steps tried, each half as long
 _OFF = 0.5  # likewise of the height between two sides, for a step between them
@@ -39,7 +40,7 @@ def boundary(trials: Trials) -> Sides:
     """The boundary value on the side that meets the target, and the value certified to miss it; None if the
     parameter ends first. Where the work is spent before they are close, the closest two that are certified."""
     try:
-        with allowed(left() - _KEPT):
+        with allowed(_SEARCH * left()):
             return _boundary(trials)
     except NotCertified:
         known = trials.certified() or _far_apart(trials)
@@ -48,22 +49,26 @@ def boundary(trials: Trials) -> Sides:
         return _halved(trials, *known)
 
 
-def _far_apart(trials: Trials) -> Sides | None:
+def _far_apart(trials: Trials) -> tuple[Fraction, Fraction] | None:
     """Two certified values where the search has certified none on one side: clear of the target, or far out."""
-    heights = trials.heights()
+    heights = trials.uncorrected()
     cheapest = sorted(heights, key=lambda x: heights[x])
-    if not cheapest or heights[cheapest[0]] > 0 or heights[cheapest[-1]] <= 0:
+    if trials.concluded or len(cheapest) < 2:
         return None
-    clear_good = [x for x in cheapest if heights[x] < -_CLEAR][-1:]
-    clear_bad = [x for x in cheapest if heights[x] > _CLEAR][:1]
-    with suppress(NotCertified):
-        for x in (*clear_good, *clear_bad, cheapest[0], cheapest[-1]):
-            if trials.certified() is None and not trials.known_like(x):
-                trials.claim(x)
+    rising = cheapest[0] < cheapest[-1]
+    for met in (True, False):
+        clear = [x for x in cheapest if (heights[x] < -_CLEAR if met else heights[x] > _CLEAR)]
+        end, sign = (max if rising != met else min)(cheapest), 1 if rising != met else -1
+        steps = [trials.number(near(end) * factor**sign) for factor in _STEPS]
+        for x in (*(clear[-1:] if met else clear[:1]), *steps):
+            with suppress(NotCertified):
+                if not trials.has_claim(met) and trials.accepts(x):
+                    with allowed((1 if x == steps[-1] else _PART) * left()):
+                        trials.claim(x)
     return trials.certified()
 
 
-def _halved(trials: Trials, good: Fraction, bad: Fraction) -> Sides:
+def _halved(trials: Trials, good: Fraction, bad: Fraction) -> tuple[Fraction, Fraction]:
     """The same two, as much closer as the work that was kept allows. A claim that tells less than the one before, for
     want of work, ends it."""
     with suppress(NotCertified):
@@ -162,16 +167,15 @@ def _further(rung: float, seen: dict[Fraction, float], sign: int) -> float:
 
 
 def _stepped(trials: Trials, x: Fraction, seen: dict[Fraction, float], sign: int) -> tuple[Fraction, float]:
-    """The step to x and the height there. Where a long one gains little of what the last two points promised, costs
-    level off or estimates are wrong so far out: a shorter step that gains more is taken, and where costs seem to be
-    flat a certified one tells."""
+    """The step to x and the height there. A long one that does not cross the target may lead where estimates are
+    wrong: a shorter one that gains more is taken instead, and where costs seem to be flat a certified one tells."""
     height = trials.height(x)
     points = sorted(((math.log(y), h) for y, h in seen.items()), reverse=sign > 0)[:2]
     if len(points) < 2 or not all(math.isfinite(h) for _, h in (*points, (0.0, height))):
         return x, height
     (u, here), (before, there) = points
     gain, hoped, place = height - here, (here - there) / (u - before) * (math.log(x) - u), math.log(x)
-    if here * hoped >= 0 or gain / hoped > _LITTLE or (gain / hoped >= 0 and abs(hoped) < _LONG):
+    if here * hoped >= 0 or here * height < 0 or (gain / hoped >= 0 and abs(hoped) < _LONG):
         return x, height
     for _ in range(_SHORTER):
         place = (u + place) / 2
@@ -225,6 +229,7 @@ def _none(trials: Trials, seen: dict[Fraction, float]) -> Sides:
         return _bracket(trials)
     costs = [trials.cost(x) for x in seen]
     reach = f"values from {near(min(seen)):.6g} to {near(max(seen)):.6g} cost {min(costs):.6g} to {max(costs):.6g}"
+    trials.concluded = True
     problem = "no value meets" if missed else "there is no boundary, every value meets"
     raise NotCertified("the calibrated value", f"{problem} the target {near(trials.target):.6g}: {reach}")
 
@@ -252,7 +257,8 @@ def _closed(trials: Trials, good: Fraction, bad: Fraction, share: float) -> tupl
             nearest = min(seen, key=lambda x: abs(math.log(x) - root))
             past = 0.4 * share * (1 if (seen[nearest] > 0) == (good > bad) else -1)
             u = min(max(root + past, low + 0.3 * share), high - 0.3 * share)
-        elif root is not None and high - low < _WIDE:  # a side is off by a little: it is just inside, or further and further from there
+        elif root is not None and high - low < _WIDE:
+            # A side is off by a little: it is just inside, or further and further from there.
             u = min(low + inside, u) if root < low else max(high - inside, u)
             inside *= _FURTHER
         x = trials.number(math.exp(u))

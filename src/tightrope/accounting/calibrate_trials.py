@@ -45,7 +45,7 @@ class Trials:
         self._costs: dict[Fraction, float] = {}
         self._estimates: list[tuple[float, float]] = []  # ln x and ln of the cost
         self._spent, self._missed, self._distrusted = 0, 0, False
-        self.whole = False
+        self.whole = self.concluded = False  # concluded: that there is no boundary
 
     def _spend(self) -> None:
         self._spent += 1
@@ -170,10 +170,9 @@ class Trials:
         """Whether the target is certified to be missed at x, and not only not to be met."""
         return self.claim(x).lower > self.target
 
-    def known_like(self, x: Fraction) -> bool:
-        """Whether a claim is known on the side of the target where x is thought to be."""
-        met = self.height(x) <= 0
-        return any(self.meets(y) == met for y in self._claims)
+    def has_claim(self, met: bool) -> bool:
+        """Whether a claim is known that meets the target, or that does not."""
+        return any(self.meets(x) == met for x in self._claims)
 
     def certified(self) -> tuple[Fraction, Fraction] | None:
         """The closest two values of which claims tell that one meets the target and one does not."""
@@ -236,6 +235,11 @@ class Trials:
     def heights(self) -> dict[Fraction, float]:
         """Of all that was tried."""
         return {x: self.height(x) for x in {**self._costs, **self._uppers}}
+
+    def uncorrected(self) -> dict[Fraction, float]:
+        """The same where nothing is carried from one value to another, which may be far away."""
+        found = {x: self._log_ratio(cost) for x, cost in self._costs.items()}
+        return {**found, **{x: self.height(x) for x in self._uppers}}
 
     def closest(self, rising: bool) -> tuple[Fraction, Fraction] | None:
         """The closest two values seen of which one meets the target and one misses it; ``rising``: as the larger. What
