@@ -142,7 +142,9 @@ class Step:
     theorem: str
     of: str
     count: int = 1
-    value: object = ""  # a curve until somebody reads it: words about a curve may take a millisecond
+    # A curve until somebody reads it: words about a curve may take a millisecond. Certificates leave it out, so that
+    # it does not make one claim differ from another.
+    value: object = field(default="", compare=False)
 
     def written(self) -> Step:
         """The same in words only."""

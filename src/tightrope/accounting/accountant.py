@@ -98,6 +98,14 @@ class Accountant:
     def __bool__(self) -> bool:
         return True  # an accountant without steps is an accountant
 
+    def __eq__(self, other: object) -> bool:
+        """Whether the same was run, equal steps merged, in whatever order. What changes has no hash."""
+        return self._run() == other._run() if isinstance(other, Accountant) else NotImplemented
+
+    def _run(self) -> dict[Mechanism, int]:
+        with self._lock:
+            return {part: cell[0] for part, cell in self._counts.items()}
+
     def epsilon(self, delta: Number) -> Claim:
         """The least ε at this δ for all steps so far."""
         return self._answer(ask.epsilon, exact("delta", delta))

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from tightrope.accounting.assumptions import assumptions
 from tightrope.accounting.attained import largest_attained
-from tightrope.accounting.claim import Claim, Question
+from tightrope.accounting.claim import Claim, Question, far_apart
 from tightrope.accounting.facts import fact
 from tightrope.accounting.known import Fact
 from tightrope.accounting.solve import Answer, best_delta, best_epsilon
@@ -23,6 +23,7 @@ from tightrope.numerics.exact import Number, nonnegative, probability, shortest
 from tightrope.numerics.real import Real, largest, total
 from tightrope.theorems import Kind, Step
 
+_ENDLESS = "What remains of δ however large ε is, is approached from above: ask at a large ε, such as 1e9."
 ZERO_BOUND = Bound(0.0, 0.0)
 
 
@@ -36,14 +37,14 @@ def checked(mechanism: object) -> Mechanism:
 
 
 def claim(m: Mechanism, question: Question, answer: Answer) -> Claim:
-    """An answer as a claim about ``m``."""
+    """An answer as a claim about ``m``. One whose ends are far apart is no equality to whoever reads it."""
     return Claim(
         question,
         m,
         answer.bound,
         answer.computed,
         answer.route,
-        answer.kind,
+        "upper" if far_apart(answer.bound) else answer.kind,
         m.relation or "as stated",
         assumptions(m),
         tuple(step.written() for step in answer.steps),
@@ -84,7 +85,7 @@ def delta(mechanism: Mechanism, epsilon: Number) -> Claim:
     0.0
     """
     m = checked(mechanism)
-    e = nonnegative("epsilon", epsilon)
+    e = nonnegative("epsilon", epsilon, _ENDLESS if str(epsilon) == "inf" else "")
     question = Question("delta", (("epsilon", shortest(e)),))
     if blocks(m):
         return worst_block(m, question, [_delta(block, e) for block in blocks(m)])

@@ -17,7 +17,7 @@ from tightrope.mechanisms.base import Mechanism, truth_value
 from tightrope.numerics.effort import allowed
 from tightrope.numerics.exact import Number, near, nonnegative, probability, shortest
 
-_WORK = 2.4e6  # units of work, for all trials together: two claims at least, and what leads to them
+_WORK = 3.0e6  # units of work, for all trials together: two claims at least, and what leads to them
 
 Rough = Callable[[Mechanism], float | None]
 Question = tuple[Callable[[Mechanism, Claim | None], Claim], Rough, Rough, Fraction]

@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from fractions import Fraction
 from itertools import pairwise
 
 from tightrope.accounting.calibrate_trials import LARGEST, Trials
 from tightrope.errors import NotCertified
-from tightrope.numerics.effort import affords
+from tightrope.numerics.effort import affords, allowed, left
 from tightrope.numerics.exact import exact, near
 from tightrope.numerics.many_roots import through
 
 Sides = tuple[Fraction, Fraction | None]  # a value that meets the target, and one beyond that does not, if there is one
 
+_SEARCH, _PART = 0.8, 0.5  # of the work, for the search; of the rest, for each of two values that it did not certify
 _RELATIVE = 5e-7  # how close both sides are at least
 _SHARES = (1e-7, 1e-7, 1e-7, 2e-7, 3e-7, 5e-7, 5e-7, 5e-7)  # how close they are, round by round
 _FAR = 1  # so many times that close: then both sides are not certified yet
 _WRONG, _ENOUGH = 0.7, 1.2e6  # nats by which a claim is off that had too little work; and units that are no such excuse
 _THROUGH, _APART = 4, 1e-5  # points, for a curve that leads to the boundary, and how far they are apart at least
-_FURTHER = 16  # times, from a side
+_FURTHER, _WIDE = 16, 0.5  # times, from a side; logarithms of sides so far apart are halved
 _NEARBY = 1e-4  # from a certified cost so near, the estimates are corrected well
 _SAME = 1e-7  # nats between costs that say nothing about where others are
 _WHOLE = Fraction(1, 10**13)  # of whole numbers so large that costs do not tell them apart
+_ABOUT = 0.1  # nats by which estimates may be off that tell that there is no boundary
+_CLEAR = 1.0  # nats from the target, where a claim is likely to tell although it has little work
+_STEPS = (2.0, 8.0)  # times, from the last value seen, where none is clear
+_LONG = 2.0  # nats that a line promises of a step, for doubts
+_FLAT = 0.1  # nats between costs that seem to be the same, or of a share of a step's gain that do
+_SHORTER = 3  # steps tried, each half as long
+_OFF = 0.5  # likewise of the height between two sides, for a step between them
 _LADDER = (2.0, 4.0, 16.0, 256.0, 1e5, 1e8, 1e15, 1e30, 1e60, 1e120, 1e200, 1e300)
 _STARTS = tuple(10.0 ** (sign * k) for k in (0, 1, 2, 3, 5, 8, 15, 30, 100, 300) for sign in (1, -1))
 
@@ -31,16 +40,53 @@ def boundary(trials: Trials) -> Sides:
     """The boundary value on the side that meets the target, and the value certified to miss it; None if the
     parameter ends first. Where the work is spent before they are close, the closest two that are certified."""
     try:
-        return _boundary(trials)
+        with allowed(_SEARCH * left()):
+            return _boundary(trials)
     except NotCertified:
-        known = trials.certified()
+        known = trials.certified() or _far_apart(trials)
         if known is None:
             raise
-        return known
+        return _halved(trials, *known)
+
+
+def _far_apart(trials: Trials) -> tuple[Fraction, Fraction] | None:
+    """Two certified values where the search has certified none on one side: clear of the target, or far out."""
+    heights = trials.uncorrected()
+    cheapest = sorted(heights, key=lambda x: heights[x])
+    if trials.concluded or len(cheapest) < 2:
+        return None
+    rising = cheapest[0] < cheapest[-1]
+    for met in (True, False):
+        clear = [x for x in cheapest if (heights[x] < -_CLEAR if met else heights[x] > _CLEAR)]
+        end, sign = (max if rising != met else min)(cheapest), 1 if rising != met else -1
+        steps = [trials.number(near(end) * factor**sign) for factor in _STEPS]
+        for x in (*(clear[-1:] if met else clear[:1]), *steps):
+            with suppress(NotCertified):
+                if not trials.has_claim(met) and trials.accepts(x):
+                    with allowed((1 if x == steps[-1] else _PART) * left()):
+                        trials.claim(x)
+    return trials.certified()
+
+
+def _halved(trials: Trials, good: Fraction, bad: Fraction) -> tuple[Fraction, Fraction]:
+    """The same two, as much closer as the work that was kept allows. A claim that tells less than the one before, for
+    want of work, ends it."""
+    with suppress(NotCertified):
+        while not trials.whole and abs(good - bad) > _RELATIVE * good:
+            x = trials.number(math.sqrt(good) * math.sqrt(bad))
+            if not min(good, bad) < x < max(good, bad) or not trials.accepts(x):
+                break
+            if trials.meets(x):
+                good = x
+            elif trials.misses(x) or not trials.misses(bad):
+                bad = x
+            else:
+                break
+    return good, bad
 
 
 def _boundary(trials: Trials) -> Sides:
-    good, bad = _first_bracket(trials)
+    good, bad = _bracket(trials)
     for share in _SHARES:
         if bad is None:
             break
@@ -79,17 +125,6 @@ def _rounded(trials: Trials, good: Fraction, bad: Fraction) -> tuple[Fraction, F
 # Both sides of the boundary, far apart
 
 
-def _first_bracket(trials: Trials) -> Sides:
-    """By estimates; these may be off, so certified costs have the last word on whether there is a boundary at all."""
-    try:
-        return _bracket(trials)
-    except NotCertified:
-        if trials.confirmed():
-            raise
-        trials.distrust()
-        return _bracket(trials)
-
-
 def _bracket(trials: Trials) -> Sides:
     start = next((x for x in map(trials.number, _STARTS) if trials.accepts(x)), None)
     if start is None:
@@ -103,7 +138,7 @@ def _bracket(trials: Trials) -> Sides:
             if x <= 0 or not trials.accepts(x):
                 ends[sign] = x
             else:
-                seen[x] = trials.height(x)
+                seen.update([_stepped(trials, x, seen, sign)])
         good, bad = [x for x in seen if seen[x] <= 0], [x for x in seen if seen[x] > 0]
         if good and bad:
             return min(((g, b) for g in good for b in bad), key=lambda pair: abs(math.log(pair[0] / pair[1])))
@@ -131,6 +166,32 @@ def _further(rung: float, seen: dict[Fraction, float], sign: int) -> float:
     return math.exp(min(u + sign * min(max(sign * step, 0.02), longest), 700.0))
 
 
+def _stepped(trials: Trials, x: Fraction, seen: dict[Fraction, float], sign: int) -> tuple[Fraction, float]:
+    """The step to x and the height there. A long one that does not cross the target may lead where estimates are
+    wrong: a shorter one that gains more is taken instead, and where costs seem to be flat a certified one tells."""
+    height = trials.height(x)
+    points = sorted(((math.log(y), h) for y, h in seen.items()), reverse=sign > 0)[:2]
+    if len(points) < 2 or not all(math.isfinite(h) for _, h in (*points, (0.0, height))):
+        return x, height
+    (u, here), (before, there) = points
+    gain, hoped, place = height - here, (here - there) / (u - before) * (math.log(x) - u), math.log(x)
+    if here * hoped >= 0 or here * height < 0 or (gain / hoped >= 0 and abs(hoped) < _LONG):
+        return x, height
+    for _ in range(_SHORTER):
+        place = (u + place) / 2
+        y = trials.number(math.exp(place))
+        if y in seen or not trials.accepts(y):
+            break
+        nearer = trials.height(y)
+        beyond = (nearer - height) * math.copysign(1.0, hoped)
+        if beyond > _FLAT:
+            trials.forget(x)
+            return y, nearer
+        if beyond < -_FLAT * max(abs(gain), 1.0) and gain / hoped > 0:
+            return x, height
+    return x, trials.doubt(x)
+
+
 def _unseen(trials: Trials, x: Fraction, seen: dict[Fraction, float], sign: int) -> Fraction:
     """Of whole numbers, one that is further than all that were seen."""
     if not trials.whole:
@@ -140,14 +201,10 @@ def _unseen(trials: Trials, x: Fraction, seen: dict[Fraction, float], sign: int)
 
 def _at_an_end(trials: Trials, seen: dict[Fraction, float], ends: dict[int, Fraction]) -> Sides:
     """All values seen are on one side: the boundary is where the parameter itself ends, or there is none."""
-    costs = [trials.cost(x) for x in seen]
-    reach = f"values from {near(min(seen)):.6g} to {near(max(seen)):.6g} cost {min(costs):.6g} to {max(costs):.6g}"
-    target = f"the target {near(trials.target):.6g}"
-    if min(seen.values()) > 0 and not ends:
-        raise NotCertified("the calibrated value", f"no value meets {target}: {reach}")
+    missed = min(seen.values()) > 0
     endless = 1 not in ends and seen[max(seen)] >= seen[min(seen)]  # what is dearer, or as dear, goes on
-    if not ends or (max(seen.values()) <= 0 and endless):
-        raise NotCertified("the calibrated value", f"there is no boundary, every value meets {target}: {reach}")
+    if not ends or (not missed and endless):
+        return _none(trials, seen)
     lasts = {}
     for sign, refused in sorted(ends.items(), reverse=True):
         known = max(seen) if sign > 0 else min(seen)
@@ -155,9 +212,26 @@ def _at_an_end(trials: Trials, seen: dict[Fraction, float], ends: dict[int, Frac
         lasts[last] = trials.height(last)
         if (seen[known] > 0) != (lasts[last] > 0):
             return (last, known) if seen[known] > 0 else (known, last)
-    if min(seen.values()) > 0:
-        raise NotCertified("the calibrated value", f"no value meets {target}: {reach}")
+    if missed:
+        return _none(trials, {**seen, **lasts})
     return max(lasts, key=lambda last: lasts[last]), None  # of two that meet it, the dearer one
+
+
+def _none(trials: Trials, seen: dict[Fraction, float]) -> Sides:
+    """There is no boundary, if certified costs say so where it is nearest by estimates and at both ends. Where they
+    say that estimates are off, all is sought again without these."""
+    missed, off = min(seen.values()) > 0, False
+    for x in (min(seen, key=lambda x: abs(seen[x])), min(seen), max(seen)):
+        height = trials.doubt(x)
+        off = off or not (height == seen[x] or abs(height - seen[x]) < _ABOUT)
+    if off:
+        trials.distrust()
+        return _bracket(trials)
+    costs = [trials.cost(x) for x in seen]
+    reach = f"values from {near(min(seen)):.6g} to {near(max(seen)):.6g} cost {min(costs):.6g} to {max(costs):.6g}"
+    trials.concluded = True
+    problem = "no value meets" if missed else "there is no boundary, every value meets"
+    raise NotCertified("the calibrated value", f"{problem} the target {near(trials.target):.6g}: {reach}")
 
 
 def _last_accepted(trials: Trials, accepted: Fraction, refused: Fraction) -> Fraction:
@@ -183,7 +257,8 @@ def _closed(trials: Trials, good: Fraction, bad: Fraction, share: float) -> tupl
             nearest = min(seen, key=lambda x: abs(math.log(x) - root))
             past = 0.4 * share * (1 if (seen[nearest] > 0) == (good > bad) else -1)
             u = min(max(root + past, low + 0.3 * share), high - 0.3 * share)
-        elif root is not None:  # a side is off by a little: it is just inside, or further and further from there
+        elif root is not None and high - low < _WIDE:
+            # A side is off by a little: it is just inside, or further and further from there.
             u = min(low + inside, u) if root < low else max(high - inside, u)
             inside *= _FURTHER
         x = trials.number(math.exp(u))
@@ -191,10 +266,19 @@ def _closed(trials: Trials, good: Fraction, bad: Fraction, share: float) -> tupl
             x = min(max(x, min(good, bad) + 1), max(good, bad) - 1)
         elif not min(good, bad) < x < max(good, bad):
             x = (good + bad) / 2
-        seen[x] = trials.height(x)
+        seen[x] = _between(trials, x, (good, seen[good]), (bad, seen[bad]))
         good, bad = (x, bad) if seen[x] <= 0 else (good, x)
         trial += 1
     return good, bad
+
+
+def _between(trials: Trials, x: Fraction, one: tuple[Fraction, float], other: tuple[Fraction, float]) -> float:
+    """The height at x; by its certified cost where the estimate is far from a line between two sides far apart."""
+    height, span = trials.height(x), other[1] - one[1]
+    if not _LONG < abs(span) < math.inf:
+        return height
+    part = math.log(x / one[0]) / math.log(other[0] / one[0])
+    return trials.doubt(x) if abs((height - one[1]) / span - part) > _OFF else height
 
 
 def _crossing(points: list[tuple[float, float]]) -> float | None:

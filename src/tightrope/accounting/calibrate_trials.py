@@ -20,7 +20,7 @@ _APART = 1e-5  # relatively: costs that are closer say nothing about a slope
 _ROUGH, _LITTLE = 0.3, 5e4  # of the work left, for an estimate; what is too little for any
 _SHARES = (0.45, 0.8, 0.95)  # likewise for the first certified cost, and the next ones: three are mostly enough
 _MORE, _SLIGHT = 4.0, 1e-3  # times what estimates were slightly too small by, after each cost that so misses a target
-_ABOUT = 0.1  # relatively: by so much estimates that lead somewhere may be off
+_NONSENSE = 2.0  # nats by which an estimate is off that says nothing about others
 _BESIDE = 1e-4  # relatively: where one contour serves both
 _STRAIGHT = 2e-8  # product of distances: a line is off by about this times its curvature, a parabola likewise
 
@@ -45,7 +45,7 @@ class Trials:
         self._costs: dict[Fraction, float] = {}
         self._estimates: list[tuple[float, float]] = []  # ln x and ln of the cost
         self._spent, self._missed, self._distrusted = 0, 0, False
-        self.whole = False
+        self.whole = self.concluded = False  # concluded: that there is no boundary
 
     def _spend(self) -> None:
         self._spent += 1
@@ -95,6 +95,7 @@ class Trials:
             if x in self._uppers and claim.upper > self._uppers[x] * (1 + _APART):  # more was proved of it before
                 raise NotCertified("the calibrated value", f"too little work is left to certify {near(x):.6g}")
             self._claims[x], self._uppers[x] = claim, claim.upper
+            self._compare(x)
         return self._claims[x]
 
     def _beside(self, x: Fraction) -> Claim | None:
@@ -108,7 +109,26 @@ class Trials:
             with allowed(self._share() * left()):
                 quick = None if self._distrusted else self._quick(self._known(x))
             self._uppers[x] = self.claim(x).upper if quick is None else quick
+            self._compare(x)
         return self._uppers[x]
+
+    def _compare(self, x: Fraction) -> None:
+        """Forget the estimate at x if it was nonsense, as it may be far out: it would correct others by as much."""
+        cost, upper = self._costs.get(x, 0.0), self._uppers[x]
+        if cost > 0 and not abs(self._log_ratio(upper) - self._log_ratio(cost)) <= _NONSENSE:
+            self.doubt(x)
+
+    def forget(self, x: Fraction) -> None:
+        """What was estimated at x."""
+        place = math.log(x)
+        self._estimates = [one for one in self._estimates if one[0] != place]
+        self._costs.pop(x, None)
+
+    def doubt(self, x: Fraction) -> float:
+        """The height at x by its certified cost alone, whatever was estimated."""
+        self.forget(x)
+        self._costs[x] = self.upper(x)
+        return self.height(x)
 
     def cost(self, x: Fraction) -> float:
         """About the cost at x, which must be accepted."""
@@ -146,10 +166,13 @@ class Trials:
         others = [y for y in {**self._costs, **self._uppers} if y != x]
         return not others or self.upper(min(others, key=lambda y: abs(y - x))) <= self.upper(x)
 
-    def confirmed(self) -> bool:
-        """Whether certified costs of the two values seen that are nearest to the target are about as estimated."""
-        nearest = sorted(self._costs, key=lambda x: abs(self._log_ratio(self._costs[x])))[:2]
-        return all(abs(self.claim(x).upper - self._costs[x]) <= _ABOUT * self._costs[x] for x in nearest)
+    def misses(self, x: Fraction) -> bool:
+        """Whether the target is certified to be missed at x, and not only not to be met."""
+        return self.claim(x).lower > self.target
+
+    def has_claim(self, met: bool) -> bool:
+        """Whether a claim is known that meets the target, or that does not."""
+        return any(self.meets(x) == met for x in self._claims)
 
     def certified(self) -> tuple[Fraction, Fraction] | None:
         """The closest two values of which claims tell that one meets the target and one does not."""
@@ -212,6 +235,11 @@ class Trials:
     def heights(self) -> dict[Fraction, float]:
         """Of all that was tried."""
         return {x: self.height(x) for x in {**self._costs, **self._uppers}}
+
+    def uncorrected(self) -> dict[Fraction, float]:
+        """The same where nothing is carried from one value to another, which may be far away."""
+        found = {x: self._log_ratio(cost) for x, cost in self._costs.items()}
+        return {**found, **{x: self.height(x) for x in self._uppers}}
 
     def closest(self, rising: bool) -> tuple[Fraction, Fraction] | None:
         """The closest two values seen of which one meets the target and one misses it; ``rising``: as the larger. What

@@ -87,7 +87,7 @@ class Claim:
     def __float__(self) -> float:
         return self.safe
 
-    def __le__(self, other: SupportsFloat) -> bool:
+    def __le__(self, other: SupportsFloat | str) -> bool:
         x = _number(other)
         if self.upper <= x:
             return True
@@ -95,7 +95,7 @@ class Claim:
             return False
         raise Undecided(self.lower, self.upper, other)
 
-    def __lt__(self, other: SupportsFloat) -> bool:
+    def __lt__(self, other: SupportsFloat | str) -> bool:
         x = _number(other)
         if self.upper < x:
             return True
@@ -103,10 +103,10 @@ class Claim:
             return False
         raise Undecided(self.lower, self.upper, other)
 
-    def __ge__(self, other: SupportsFloat) -> bool:
+    def __ge__(self, other: SupportsFloat | str) -> bool:
         return not self < other
 
-    def __gt__(self, other: SupportsFloat) -> bool:
+    def __gt__(self, other: SupportsFloat | str) -> bool:
         return not self <= other
 
     def __format__(self, spec: str) -> str:
@@ -224,7 +224,9 @@ _KINDS = {"equal": "loses nothing", "upper": "may overstate", "lower": "may unde
 
 
 def _number(other: object) -> float | Fraction:
-    """What a claim is compared with, exactly; text and truth values are no numbers."""
+    """What a claim is compared with, exactly. Text is read as a number; truth values are none."""
+    if isinstance(other, str):
+        return exact("other", other, "Compare a claim with a number, such as 0.1, '0.1' or '1/10'.")
     if isinstance(other, bool) or not isinstance(other, int | float | Fraction | Decimal | Claim):
         kind = getattr(getattr(other, "dtype", None), "kind", "")
         if kind not in ("i", "u", "f") or getattr(other, "shape", None) != ():

@@ -40,14 +40,17 @@ class Table(Leaf):
 
 def _row(name: str, values: Sequence[Number]) -> tuple[Fraction, ...]:
     try:
-        values = [] if isinstance(values, str | bytes | Mapping) else list(values)
+        listed = [] if isinstance(values, str | bytes | Mapping) else list(values)
     except TypeError:
-        values = []
-    if not 1 <= len(values) <= MOST_OUTCOMES:
+        listed = []
+    if not 1 <= len(listed) <= MOST_OUTCOMES:
         raise BadParameter(name, values, f"must be a list of 1 to {MOST_OUTCOMES} probabilities")
-    row = tuple(probability(f"{name}[{i}]", v) for i, v in enumerate(values))
+    row = tuple(probability(f"{name}[{i}]", v) for i, v in enumerate(listed))
     if sum(row) != 1:
-        hint = "Write thirds and the like as fractions, '1/3'."
+        hint = (
+            "Write thirds and the like as fractions, '1/3'. Weights w that are floats (of an array, w.tolist()) are "
+            "normalised exactly by total = sum(map(Fraction, w)); [Fraction(x) / total for x in w]."
+        )
         raise BadParameter(
             name, values, f"must add up to exactly 1, but adds up to {shortest(sum(row, Fraction(0)))}", hint
         )
