@@ -16,6 +16,9 @@ from mpmath import mpf
 from quick_numbers import of_mpmath, to_mpmath
 
 import tightrope as tr
+from tightrope.accounting.facts import fact
+from tightrope.curves.engines.grid_profile import grid_profile
+from tightrope.curves.loss import Loss
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.balls import lower_float, upper_float
@@ -218,11 +221,13 @@ MIXED = [
 
 @pytest.mark.parametrize(("text", "delta"), MIXED)
 def test_finite_laws_beside_rare_steps_are_listed_whole(text, delta):
-    claim = tr.epsilon(tr.parse(text), delta=delta)
-    assert [0, 0] in claim.witness["borders"]
-    assert claim.witness["floor"] > 0
-    assert claim.computed.lower > claim.computed.upper * (1 - 1e-8)
-    assert tr.check(claim.to_json())
+    profile = grid_profile(fact(tr.parse(text), Loss).curve)
+    bound, witness = profile.epsilon(Fraction(delta))
+    assert [0, 0] in witness["borders"]
+    assert witness["floor"] > 0
+    assert bound.gap < 1e-8
+    assert profile.meets(Fraction(bound.upper), Fraction(delta), witness)
+    assert profile.needs(Fraction(bound.lower), Fraction(delta), witness)
 
 
 def test_whole_lists_beside_a_normal_law():

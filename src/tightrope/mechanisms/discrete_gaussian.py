@@ -104,8 +104,8 @@ class DiscreteNormalPair(Pair):
 
     @property
     def sampled_units(self) -> float:  # type: ignore[override]  # a property here
-        """A sum over some twenty deviations."""
-        return min(300.0 + 200.0 * math.sqrt(near(self.variance)), 3e4)
+        """A sum over some twenty deviations, or the rule for a normal one."""
+        return min(300.0 + 200.0 * math.sqrt(near(self.variance)), 2e3)
 
     def sampled_cumulant(self, rate: Fraction, power: Fraction) -> Ball:
         """A sum over the noise, or about the rule for a normal one; any real power."""

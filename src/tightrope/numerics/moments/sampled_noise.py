@@ -16,13 +16,12 @@ from tightrope.numerics import discrete_normal, effort
 from tightrope.numerics.balls import INFINITY, Ball, ball, between, certain, precision, upper_float
 from tightrope.numerics.exact import near
 from tightrope.numerics.moments.blocked_sums import Terms, blocked_sum
-from tightrope.numerics.moments.sampled_normal import log_power_mean
 from tightrope.numerics.moments.sampled_normal_bounds import log_sum
 from tightrope.numerics.real import Real
 
 __all__ = ["discrete_noise_mean", "normal_noise_mean"]
 
-_WIDE = 10**5  # a variance beyond which whole numbers are as good as real ones
+_WIDE, _MOST = 64, 10**5  # variances: beyond, whole numbers may be as good as real ones; and are too many
 _ENOUGH = 60  # relative bits, where closed forms have them
 _GUARD = 40
 _HUGE = 2.0**80  # powers beyond are enclosed by closed forms only
@@ -43,7 +42,8 @@ def discrete_noise_mean(variance: Fraction, shift: int, rate: Fraction, up: Frac
         return simple
     try:
         with effort.owing():  # it must not depend on what is left, and is never long
-            value = (_wide if variance > _WIDE else _summed)(variance, shift, rate, up, down)
+            wide = _wide(variance, shift, rate, up, down) if variance > _WIDE else None
+            value = _summed(variance, shift, rate, up, down) if wide is None else wide
     except NotCertified:
         return simple
     return value if value.is_finite() and value.rad() < simple.rad() else simple
@@ -95,16 +95,24 @@ def _summed(variance: Fraction, shift: int, rate: Fraction, up: Fraction, down: 
         return (total / discrete_normal.mass(variance, Fraction(0))).log() + top
 
 
-def _wide(variance: Fraction, shift: int, rate: Fraction, up: Fraction, down: Fraction) -> Ball:
-    """A sum over whole k is the trapezoidal rule with the step 1/σ, for the moment and for the mass of the noise."""
-    square = Real(Fraction(shift**2) / variance)
-    root = Real(None, lambda: square.ball().sqrt())
-    whole = _ruled(root, rate, up, down) if down else log_power_mean(root, rate, up)
+def _wide(variance: Fraction, shift: int, rate: Fraction, up: Fraction, down: Fraction) -> Ball | None:
+    """A sum over whole k is the trapezoidal rule with the step 1/σ, for the moment and for the mass of the noise; None
+    where that is too coarse and the whole k are not too many."""
+    root = Real(None, lambda: ball(Fraction(shift**2) / variance).sqrt())
     with precision(ctx.prec + _GUARD):
-        step = 1 / ball(variance).sqrt()
-        off = _alias(root.ball(), step, up, down, _depth(float(root.ball()), up, down, 2e3)[0])
-        mass = 2 * (-2 * Ball.pi() ** 2 * ball(variance)).exp()
-        return whole + between(-off, off).log1p() - between(-2 * mass, 2 * mass).log1p()
+        mu, step = root.ball(), 1 / ball(variance).sqrt()
+        depth = _depth(float(mu), up, down, 2 * math.pi**2 * near(variance))[0]
+        try:
+            off = _alias(mu, step, up, down, depth)
+        except NotCertified:
+            if variance > _MOST:
+                raise
+            return None
+        mass = 4 * (-2 * Ball.pi() ** 2 * ball(variance)).exp()
+        if not off < Ball(2) ** -(ctx.prec - _GUARD) and variance <= _MOST:
+            return None
+        change = between(-off, off).log1p() - between(-mass, mass).log1p()
+    return _ruled(root, rate, up, down) + change
 
 
 def _ruled(root: Real, rate: Fraction, up: Fraction, down: Fraction) -> Ball:
