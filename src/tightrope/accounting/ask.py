@@ -85,7 +85,8 @@ def delta(mechanism: Mechanism, epsilon: Number) -> Claim:
     0.0
     """
     m = checked(mechanism)
-    e = nonnegative("epsilon", epsilon, _ENDLESS if str(epsilon) == "inf" else "")
+    endless = isinstance(epsilon, float | str) and epsilon in (math.inf, "inf")
+    e = nonnegative("epsilon", epsilon, _ENDLESS if endless else "")
     question = Question("delta", (("epsilon", shortest(e)),))
     if blocks(m):
         return worst_block(m, question, [_delta(block, e) for block in blocks(m)])

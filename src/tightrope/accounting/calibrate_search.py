@@ -72,7 +72,7 @@ def _halved(trials: Trials, good: Fraction, bad: Fraction) -> tuple[Fraction, Fr
     """The same two, as much closer as the work that was kept allows. A claim that tells less than the one before, for
     want of work, ends it."""
     with suppress(NotCertified):
-        while not trials.whole and abs(good - bad) > _RELATIVE * good:
+        while abs(good - bad) > _RELATIVE * good:
             x = trials.number(math.sqrt(good) * math.sqrt(bad))
             if not min(good, bad) < x < max(good, bad) or not trials.accepts(x):
                 break
