@@ -63,13 +63,11 @@ def test_laplace_noise_costs_at_least_the_pair_of_equal_records(order):
 
 
 def test_whole_orders_of_a_discrete_base():
-    """The discrete Gaussian has no formula for sampled moments: the binomial sum at whole orders, and below others."""
+    """Sampled moments of the discrete Gaussian are sums, at whole orders and between."""
     truth = d.discrete_normals(4, 1).sampled("0.1")
     m = tr.DiscreteGaussian(2).without_replacement(1, 10)
-    for order in (2, 3, 7):
-        assert near(tr.renyi(m, order).lower, truth.renyi(order))
-    assert tr.renyi(m, "3.9").lower == tr.renyi(m, 3).lower <= truth.renyi(mpf("3.9"))
-    assert tr.renyi(m, "1.5").lower == 0.0
+    for order in (2, 3, 7, "3.9", "1.5"):
+        assert near(tr.renyi(m, order).lower, truth.renyi(mpf(order)))
     assert near(tr.renyi(m * 3, 2).lower, 3 * truth.renyi(2))
 
 

@@ -233,5 +233,6 @@ def test_numbers_of_numpy_and_decimal():
     assert len(set(same)) == 1
     assert tr.Gaussian(np.int32(3)) == tr.Gaussian(3)
     assert tr.epsilon(tr.Gaussian(1), 1e-5) <= decimal.Decimal("4.4")
-    with pytest.raises(TypeError):
-        assert tr.epsilon(tr.Gaussian(1), 1e-5) <= "4.4"
+    assert tr.epsilon(tr.Gaussian(1), 1e-5) <= "4.4"
+    with pytest.raises(tr.BadParameter, match="Compare a claim with a number"):
+        assert tr.epsilon(tr.Gaussian(1), 1e-5) <= "four"
