@@ -51,6 +51,14 @@ def test_ends_are_around_the_sum_over_all_outcomes(delta):
     assert witness["direction"] == 0
 
 
+@pytest.mark.parametrize("share", [F(1, 2), F(1, 2**22), F(1, 2**42)])
+def test_the_chance_of_nearly_the_largest_losses(share):
+    """A Laplace loss is ε₀ − 2y with density e^{−y}/2 up to y = ε₀, and ε₀ with chance 1/2."""
+    found = top_profile(law_of("laplace(scale=0.8) * 3"))._chance(0, share)
+    truth = (1 - math.exp(-float(share) * 1.25 / 2) / 2) ** 3
+    assert float(found.mid()) == pytest.approx(truth, rel=1e-14)
+
+
 def test_what_lies_between_the_bounds():
     """δ itself, where it is known otherwise, lies between what is proved of it at any share."""
     m = "laplace(scale=0.754) * 2"
