@@ -15,7 +15,7 @@ from scipy import fft, optimize
 
 NOISE = 1e-3  # the share of δ that may be round-off
 WINDOW = 32.0  # nats by which what is outside a window is smaller
-CAP, DEVIATIONS = 2.0, 8.0
+CAP, DEVIATIONS, ROUNDS = 2.0, 8.0, 40
 ROUNDED = 1e-14  # relatively: what losses are known to
 CUT = 1e-4  # of ln δ: what cells of noise may hide
 RESOLVED = 0.1  # of ln δ
@@ -25,9 +25,14 @@ Steps = list[tuple[int, Atoms]]
 
 
 def far_above(steps: Steps, x: float) -> float:
-    """A loss from which the other steps hardly ever lead back below x."""
-    variance = sum(count * float(masses @ np.clip(losses, -x, x) ** 2) for count, (masses, losses) in steps)
-    return CAP * x + DEVIATIONS * float(np.sqrt(variance))
+    """A loss from which the other steps hardly ever lead back below x: they may be as large themselves."""
+    cap = x
+    for _ in range(ROUNDS):
+        variance = sum(count * float(masses @ np.clip(losses, -cap, cap) ** 2) for count, (masses, losses) in steps)
+        before, cap = cap, CAP * x + DEVIATIONS * float(np.sqrt(variance))
+        if cap <= 1.01 * before:
+            break
+    return cap
 
 
 def capped(steps: Steps, x: float) -> tuple[Steps, float]:
