@@ -32,6 +32,7 @@ from tightrope.numerics.contour.deep import deep_call, deep_root
 from tightrope.numerics.contour.integral import ContourSum, Unseen
 from tightrope.numerics.exact import near
 from tightrope.numerics.real import Real, largest
+from tightrope.numerics.transforms.families import with_families
 
 _RELATIVE = 1e-12
 _FEW = 4  # points that are asked one after the other
@@ -281,6 +282,6 @@ def contour_profile(loss: Loss, deep: bool = True) -> ContourProfile | None:
         known = transforms(parts)
         if known is None:
             return None
-        sums.append(ContourSum(known))
+        sums.append(ContourSum(with_families(known)))
     sizes = [Real(None, partial(total_variation, merged(parts))) for parts in loss.directions]
     return ContourProfile(tuple(sums), largest(sizes), deep)

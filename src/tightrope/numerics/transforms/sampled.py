@@ -54,6 +54,11 @@ class SampledNormalTransform(FallingTransform):
         if not 0 < self._floats[0] < 1e3:
             raise NotCertified("a sampled normal transform", f"μ = {mu} is out of reach")
 
+    @property
+    def numbers(self) -> tuple[Fraction | None, Fraction, bool]:
+        """μ if it is rational, the rate, and whether a record is added."""
+        return self._mu.rational, self._rate, self._adding
+
     def _power(self, t: Fraction) -> Fraction:
         return -t if self._adding else t + 1
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from flint import ctx
 
 from tightrope.errors import NotCertified
-from tightrope.numerics.balls import Ball, ComplexBall, ball, precision
+from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
 from tightrope.numerics.moments.sampled_normal_floats import window
 from tightrope.numerics.real import Real
 from tightrope.numerics.transforms.decay_search import best_angle, least_logs, polar, positions, shifted_rule
@@ -22,23 +22,30 @@ from tightrope.numerics.transforms.sampled_rule import Rule, right_end, tails
 if TYPE_CHECKING:
     from tightrope.numerics.transforms.transform import Floats
 
-__all__ = ["decay_bound", "log_decay", "shifted_angle"]
+__all__ = ["decay_bound", "log_decay", "shifted_angle", "shifted_moment"]
 
 
 def decay_bound(mu: Real, rate: Fraction, power: Fraction, y: Fraction, theta: Fraction, log_g: Ball) -> Ball:
-    """R(y) at this θ, proved: the trapezoidal rule, its aliasing, and what lies beyond its ends; at most 1."""
+    """R(y) at this θ, proved; at most 1."""
     with precision(ctx.prec + 20):
-        m, angle = abs(mu.ball()), ball(theta)
-        gain = angle * angle / (2 * m * m)
-        if not (angle > 0 and angle < Ball.pi()) or not log_g.is_finite():
+        if not log_g.is_finite():
             return Ball(1)
         try:
-            chosen = _shifted_rule(float(m.mid()), min(float(rate), 1 - 2.0**-53), float(power), float(y), float(theta))
-            integral, beyond = _integral(m, rate, power, y, angle, chosen)
-            bound = gain.exp() * ((integral + beyond) * (-log_g).exp() + _alias(m, power, y, angle, chosen))
+            return shifted_moment(mu, rate, power, y, theta, log_g).upper().min(Ball(1))
         except NotCertified:
             return Ball(1)
-        return bound.upper().min(Ball(1))
+
+
+def shifted_moment(mu: Real, rate: Fraction, power: Fraction, y: Fraction, theta: Fraction, log_g: Ball) -> Ball:
+    """R(y) at this θ, ln G(A) being ``log_g``: the trapezoidal rule, its aliasing, and what lies beyond its ends."""
+    m, angle = abs(mu.ball()), ball(theta)
+    gain = angle * angle / (2 * m * m)
+    if not (angle > 0 and angle < Ball.pi()):
+        raise NotCertified("a decay", "the angle is out of range")
+    chosen = _shifted_rule(float(m.mid()), min(float(rate), 1 - 2.0**-53), float(power), float(y), float(theta))
+    integral, beyond = _integral(m, rate, power, y, angle, chosen)
+    alias = _alias(m, power, y, angle, chosen)
+    return gain.exp() * ((integral + between(Ball(0), beyond)) * (-log_g).exp() + between(-alias, alias))
 
 
 def _integral(mu: Ball, rate: Fraction, power: Fraction, y: Fraction, angle: Ball, chosen: Rule) -> tuple[Ball, Ball]:
