@@ -13,6 +13,7 @@ from tightrope.accounting.known import Fact, line, multiplied
 from tightrope.accounting.sampling import loss_of_poisson_sample, noise_for_groups
 from tightrope.accounting.terms import terms
 from tightrope.curves.finite_pair import FinitePair
+from tightrope.curves.ladders import loss_dominates_fewer_kinds
 from tightrope.curves.loss import Loss, loss_composes
 from tightrope.curves.normal_pair import NormalPair
 from tightrope.curves.sampled.attained import (
@@ -49,7 +50,11 @@ def lower_losses(m: Mechanism) -> Iterator[Known]:
             parts.append((found[0], n, found[1]))
     together = [(law, n) for law, n, _ in parts]
     if together:
-        yield loss_composes(together), tuple(multiplied(s, n) for _, n, steps in parts for s in steps)
+        whole, lines = loss_composes(together), tuple(multiplied(s, n) for _, n, steps in parts for s in steps)
+        yield whole, lines
+        fewer = loss_dominates_fewer_kinds(whole)
+        if fewer is not None:
+            yield fewer, (*lines, line(loss_dominates_fewer_kinds, m))
     turned = [(_turned(part), n) for part, n in terms(m).items()]
     if any(known for known, _ in turned):
         yield _composed([(known or _attained(part, n), n) for (known, n), part in zip(turned, terms(m), strict=True)])

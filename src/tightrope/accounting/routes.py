@@ -17,6 +17,7 @@ from tightrope.curves.composed_loss import composes_tightly, loss_has_profile
 from tightrope.curves.concentrated import ZeroConcentrated
 from tightrope.curves.engines.coupled_profile import Cut, cut_batches_cost_little
 from tightrope.curves.gaussian import GaussianDP, gaussian_is_dominated_by_normals
+from tightrope.curves.ladders import loss_is_dominated_by_fewer_kinds
 from tightrope.curves.loss import Loss, loss_composes
 from tightrope.curves.profile import LeakyProfile, Profile
 from tightrope.curves.renyi import LinearRenyi, Renyi, SmallestRenyi, SummedRenyi
@@ -74,6 +75,16 @@ def group_route(m: Mechanism) -> Route | None:
         return None
     laws, steps = found
     return Route("group", "equal", (*steps, line(group_has_profile, m)), lambda: group_has_profile(laws))
+
+
+def fewer_route(m: Mechanism) -> Route | None:
+    """Through a law of fewer kinds, where there are too many for others."""
+    known = fact(m, Loss)
+    law = None if known is None else loss_is_dominated_by_fewer_kinds(known.curve)
+    if known is None or law is None:
+        return None
+    steps = (*known.steps, line(loss_is_dominated_by_fewer_kinds, m), line(loss_has_profile, m))
+    return Route("fewer", "upper", steps, lambda: loss_has_profile(law), final=True)
 
 
 def law_route(m: Mechanism) -> Route | None:
@@ -159,7 +170,16 @@ def _quickest(curve: Renyi) -> Renyi:
     return curve
 
 
-MAKERS = (group_route, exact_route, optimal_route, gaussian_route, renyi_route, concentrated_route, renyi_optimal_route)
+MAKERS = (
+    group_route,
+    exact_route,
+    fewer_route,
+    optimal_route,
+    gaussian_route,
+    renyi_route,
+    concentrated_route,
+    renyi_optimal_route,
+)
 
 
 def routes(m: Mechanism) -> list[Route]:

@@ -11,9 +11,10 @@ from itertools import islice
 
 from tightrope.accounting.attained import within
 from tightrope.accounting.lower_laws import lower_losses
-from tightrope.accounting.routes import Route, law_route, routes
+from tightrope.accounting.routes import Route, fewer_route, law_route, routes
 from tightrope.accounting.terms import terms
 from tightrope.curves.composed_loss import loss_has_profile
+from tightrope.curves.ladders import loss_dominates_fewer_kinds
 from tightrope.curves.loss import Loss
 from tightrope.curves.profile import Profile, Witness
 from tightrope.curves.ways import FAIR, ROUGH
@@ -193,9 +194,10 @@ def _in_turn(m: Mechanism) -> Iterator[Route]:
     """All routes; a tight one through the law comes first, before others are looked for."""
     law = None if cut_batches(m) else law_route(m)
     first = law if law is not None and law.kind == "equal" else None
-    if first is not None:
-        yield first
-    yield from (route for route in sorted(routes(m), key=_turn) if first is None or route.name != first.name)
+    tried = [route for route in (first, None if first is None else fewer_route(m)) if route is not None]
+    yield from tried
+    known = {route.name for route in tried}
+    yield from (route for route in sorted(routes(m), key=_turn) if route.name not in known)
 
 
 def _turn(route: Route) -> int:
@@ -228,8 +230,8 @@ def largest_lower(m: Mechanism, enclosed: Callable[[Profile], Bound], known: int
     best, close = 0.0, _CLOSE if known else 1 - 10 * ROUGH
     settled: list[Loss] = []
     for law, _ in islice(lower_losses(m), known, _MOST_LAWS):
-        if any(within(law, whole) for whole in settled):
-            continue
+        if any(within(law, whole) for whole in settled) or loss_dominates_fewer_kinds(law) is not None:
+            continue  # of very many kinds one of fewer follows
         try:
             profile = loss_has_profile(law)
             with allowed(_SHARE * left()):

@@ -22,9 +22,12 @@ from tightrope.curves.sampled.poisson import PoissonRemove
 from tightrope.curves.ways import Way, Ways
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import precision
+from tightrope.numerics.transforms.families import with_families
 
 __all__ = ["SEVERAL", "chosen_ways"]
 
+_VERY_MANY, _FOR_MANY = 40, ("contour", "deep", "smoothed", "blurred")  # laws; other ways take too long for each
+_MOST_TILT = 1500.0  # microseconds for a look at a tilt: beyond, nothing is found in time
 _DEAR = ("grid", "smoothed", "blurred", "windowed")
 SEVERAL = 6  # copies from which on a guess saves more than it costs
 _SPARSE = 0.3  # sampled records on average
@@ -40,6 +43,10 @@ def chosen_ways(c: Loss, summed: Callable[[], Profile]) -> Profile:
     after a plain contour of laws with heavy tails comes one without these; of bounded laws a look at the largest loss
     comes before all that is dear."""
     found = _chosen(c, summed)
+    if max(len(merged(parts)) for parts in c.directions) > _VERY_MANY:
+        if _tilt_cost(c) > _MOST_TILT:
+            return Ways((("contour", lambda: None),))
+        found = replace(found, ways=tuple(way for way in found.ways if way[0] in _FOR_MANY))
     names = [name for name, _ in found.ways]
     if any(isinstance(pair, Glued) and isinstance(pair.base, NormalPair) for pair, _ in c.remove):
         place = names.index("contour") + 1 if "contour" in names else 0
@@ -101,6 +108,15 @@ def _chosen(c: Loss, summed: Callable[[], Profile]) -> Ways:
     if _alone(c) and not listed:
         return Ways((*first, deep, blurred, atoms, grid, long))
     return Ways((*first, *rest, atoms, long))
+
+
+def _tilt_cost(c: Loss) -> float:
+    """Of all laws together, families counted once."""
+    try:
+        known = [transforms(parts) for parts in c.directions]
+    except NotCertified:
+        return 0.0
+    return sum(one.tilt_cost for parts in known if parts is not None for one, _ in with_families(parts))
 
 
 def _lattice(pair: Pair) -> bool:

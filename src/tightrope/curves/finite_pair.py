@@ -43,6 +43,7 @@ class FinitePair(Pair):
     law: FiniteLaw = field(compare=False)
     composes: bool = field(default=True, compare=False)
     shifted: bool = field(default=False, compare=False)
+    ladder: tuple[tuple[Hashable, Fraction], ...] = field(default=(), compare=False)
     words = "one of finitely many values"
     decays = False
 
@@ -99,6 +100,10 @@ class FinitePair(Pair):
         if all(v.rational is not None for v in live):
             return max(live, key=lambda v: v.rational or Fraction(0))
         return Real(None, lambda: _largest([v.ball() for v in live]))
+
+    def rungs(self) -> list[tuple[Hashable, Fraction]]:
+        """Those that whoever made it knows of."""
+        return list(self.ladder)
 
     def atom_unit(self) -> Fraction | None:
         """Of its lattice."""

@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache, reduce
+from math import inf, log
 
 from tightrope.curves.loss import Loss, Parts
 from tightrope.curves.pair import Pair
@@ -15,6 +16,7 @@ from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ball, precision
 from tightrope.theorems import Source, theorem
 
+_MANY, _PLACE = 16, 4.0  # pairs of one kind that stand for all; λ at which they are compared
 _REMEMBERED = 4096  # values of one curve
 _UNITS = (0.0, 100.0, 200.0)  # of work for a value in floats, by the effort of the pairs
 
@@ -59,9 +61,14 @@ class LossRenyi(Renyi):
         """What was found so far: several conversions look at the same orders."""
         return {}
 
+    @cached_property
+    def _samples(self) -> list[list[tuple[Pair, float]]]:
+        """For each direction pairs, and how often each stands in the sum: of very many some that stand for others."""
+        return [_sample(parts) if len(parts) > _MANY else [*parts] for parts in self.loss.directions]
+
     def _floats(self, orders: Sequence[float]) -> list[float]:
         found = []
-        for parts in self.loss.directions:
+        for parts in self._samples:
             columns = [[k * n for k in pair.approximate_cumulants([o - 1 for o in orders])] for pair, n in parts]
             found.append([sum(column) / (o - 1) for o, *column in zip(orders, *columns, strict=True)])
         return [max(column) for column in zip(*found, strict=True)]
@@ -74,6 +81,24 @@ class LossRenyi(Renyi):
     def effort(self) -> int:
         """That of the slowest pair."""
         return max((pair.effort for parts in self.loss.directions for pair, _ in parts), default=0)
+
+
+def _sample(parts: Parts) -> list[tuple[Pair, float]]:
+    """Some, each for those whose divergence is about as large: searches need no more."""
+    by_kind: dict[type, list[tuple[float, int, Pair]]] = {}
+    for pair, n in parts:
+        by_kind.setdefault(type(pair), []).append((pair.approximate_cumulants([_PLACE])[0], n, pair))
+    found: list[tuple[Pair, float]] = []
+    for kind in by_kind.values():
+        logs = [log(k) if 0 < k < inf else 0.0 for k, _, _ in kind]
+        low, step = min(logs), (max(logs) - min(logs)) / _MANY or 1.0
+        groups: dict[int, list[tuple[float, int, Pair]]] = {}
+        for place, one in zip(logs, kind, strict=True):
+            groups.setdefault(int((place - low) / step), []).append(one)
+        for group in groups.values():
+            value, _, pair = max(group, key=lambda one: one[0])
+            found.append((pair, sum(n * (k / value if 0 < value < inf else 1.0) for k, n, _ in group)))
+    return found
 
 
 @theorem(of=Loss, gives=Renyi, kind="equal", source=Source("mironov2017renyi", "Def. 4"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import frexp, inf, isqrt
@@ -33,6 +33,11 @@ class NormalPair(Pair):
     def call(self, x: Ball) -> Ball:
         """Φ(−x/μ + μ/2) − e^x Φ(−x/μ − μ/2)."""
         return normal_call(self.mu(), x)
+
+    def rungs(self) -> list[tuple[Hashable, Fraction]]:
+        """More noise, added to what is released, makes μ smaller."""
+        square = self.mu_squared.rational
+        return [] if square is None else [("normal", square)]
 
     def atom_unit(self) -> Fraction:
         """There are none."""

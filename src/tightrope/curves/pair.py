@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
 from functools import partial
 from math import inf
@@ -27,6 +27,12 @@ def approximate(evaluate: Callable[[Fraction], Ball | None], at: float) -> float
     with precision(64):
         value = evaluate(Fraction(at))
     return float(value.mid()) if value is not None and value.is_finite() else inf
+
+
+def sampled_rungs(name: str, base: Pair, rate: Fraction) -> list[tuple[Hashable, Fraction]]:
+    """The families of a sample: as the base; and a smaller sample is a sample of a larger one."""
+    found: list[tuple[Hashable, Fraction]] = [((name, rate, family), number) for family, number in base.rungs()[:1]]
+    return [*found, ((name, base), rate)] if found else []
 
 
 class Pair(ABC):
@@ -72,6 +78,11 @@ class Pair(ABC):
         """A rational of which all losses with a mass of their own are whole multiples, 0 if there are none; None where
         none is known."""
         return None
+
+    def rungs(self) -> list[tuple[Hashable, Fraction]]:
+        """Families of pairs in each of which a pair dominates those with a smaller number: which, and its number. The
+        first is one of noise or of guarantees, the second one of rates."""
+        return []
 
     def repeated(self, copies: int) -> Call | None:
         """δ of that many independent copies, where a formula is known."""

@@ -33,7 +33,8 @@ def pure_is_dominated_by_response(c: Pure) -> Loss | None:
     if c.epsilon.infinite:
         return None
     key = ("response", c.epsilon.rational if c.epsilon.rational is not None else id(c.epsilon))
-    return Loss(((FinitePair(key, response_law(c.epsilon)), 1),))
+    ladder = () if c.epsilon.rational is None else ((("response", 2), c.epsilon.rational),)
+    return Loss(((FinitePair(key, response_law(c.epsilon), ladder=ladder), 1),))
 
 
 @theorem(of=Pure, gives=Approximate, kind="equal", source=Source("dwork2006calibrating", "Def. 1"))

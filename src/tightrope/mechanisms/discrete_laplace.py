@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -71,6 +71,10 @@ class DiscreteLaplacePair(Pair):
     words = "the discrete Laplace's"
     decays = False
     symmetric = True
+
+    def rungs(self) -> list[tuple[Hashable, Fraction]]:
+        """Discrete Laplace noise is a narrower one and independent other noise."""
+        return [(("discrete laplace", self.shift), 1 / self.scale)]
 
     def atom_unit(self) -> Fraction:
         """(Δ − 2k)/t."""
@@ -157,7 +161,7 @@ def discrete_laplace_loss(m: DiscreteLaplace) -> Loss:
     change of size Δ."""
     pair: Pair = DiscreteLaplacePair(m.scale, m.sensitivity)
     if m.sensitivity <= MOST_LISTED:
-        pair = FinitePair(("discrete_laplace", m.scale, m.sensitivity), _law(m), shifted=True)
+        pair = FinitePair(("discrete_laplace", m.scale, m.sensitivity), _law(m), True, True, tuple(pair.rungs()))
     return Loss(((pair, 1),))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -83,6 +83,10 @@ class LaplacePair(Pair):
     def call(self, x: Ball) -> Ball:
         """1 − e^{(x−ε₀)/2} between −ε₀ and ε₀."""
         return laplace_call(self.epsilon, 1, x)
+
+    def rungs(self) -> list[tuple[Hashable, Fraction]]:
+        """Laplace noise is a narrower one and independent other noise."""
+        return [("laplace", self.epsilon)]
 
     def atom_unit(self) -> Fraction:
         """±ε₀."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -31,6 +31,11 @@ class LaplaceExchange(RuledPair):
     rate: Fraction
     words = "that of a sampled record exchanged, with Laplace noise"
     symmetric = True
+
+    def rungs(self) -> list[tuple[Hashable, Fraction]]:
+        """Laplace noise is a narrower one and independent other noise; and a smaller sample is a sample of a larger
+        one."""
+        return [(("exchanged", self.rate, "laplace"), self.epsilon), (("exchanged laplace", self.epsilon), self.rate)]
 
     def _edge(self) -> Ball:
         """w(−ε₀)."""

@@ -5,7 +5,7 @@ With w = 1 − q + q·e^L: removing a record compares (1−q)Q + qP with Q, addi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss, Parts, merged
 from tightrope.curves.normal_pair import NormalPair
-from tightrope.curves.pair import Pair
+from tightrope.curves.pair import Pair, sampled_rungs
 from tightrope.numerics.balls import INFINITY, Ball, ball
 from tightrope.numerics.real import UNBOUNDED, ZERO, Real
 from tightrope.numerics.remembered import kept, remembered
@@ -73,6 +73,10 @@ class SampledPair(Pair):
     def mean(self) -> None:
         """No closed form is used."""
         return
+
+    def rungs(self) -> list[tuple[Hashable, Fraction]]:
+        """Of the base's noise, and of rates."""
+        return sampled_rungs(type(self).__name__, self.base, self.rate)
 
     def raised(self, top: Real) -> Real:
         """ln(1 + q(e^L − 1)) of a largest loss L."""
@@ -225,9 +229,19 @@ def _finite_poisson(forward: FinitePair, backward: FinitePair, rate: Fraction) -
         values.append(Real(None, lambda: (-ball(q)).log1p()))
         removed.append(missing * (1 - q))
         added.append(missing)
-    out = FinitePair(("poisson", forward, q), scattered(values, removed, forward.law.infinite * q), forward.composes)
+    out = FinitePair(
+        ("poisson", forward, q),
+        scattered(values, removed, forward.law.infinite * q),
+        forward.composes,
+        ladder=tuple(sampled_rungs("removed", forward, q)),
+    )
     negative = [kept(v * -1) for v in values]
-    back = FinitePair(("poisson add", backward, q), scattered(negative, added), backward.composes)
+    back = FinitePair(
+        ("poisson add", backward, q),
+        scattered(negative, added),
+        backward.composes,
+        ladder=tuple(sampled_rungs("added", backward, q)),
+    )
     return Loss(((out, 1),), ((back, 1),))
 
 

@@ -2,23 +2,25 @@
 
 With a = A + iy and X = e^{μz−μ²/2}, z standard normal, w = 1 − q + qX:
 
-*As a function of μ.* With u = μz, F(μ) = E[w^a] = (1/μ√2π)∫e^{−u²/2μ²}w^a du, w = 1 − q + q·e^{u−μ²/2}. Let μ become ζ with
-|ζ − c| ≤ R = rc, α = arg ζ, so that sin|α| ≤ r, and cos 2α ≥ 1 − 2r² = κ, which must be positive. The weight has the modulus of a
-normal density of variance m² = |ζ|²/cos 2α ≤ c²(1 + r)²/κ, times (cos 2α)^{−1/2}. In w only the factor e^{−ζ²/2} is complex, with the
-angle θ = |Im ζ²|/2 ≤ c²(1 + r)²r√(1 − r²) < π; and |e^{−ζ²/2}| = g·e^{−m²/2} with 1 ≤ g ≤ e^{m²(1−κ²)/2}. So |w| ≤ g·w_m, |w| ≥ cos(θ/2)·w_m and
-|arg w| ≤ θ, w_m being w at μ = m and the same z. E[w_m^A] rises with m if A is not between 0 and 1, as w_m^A is convex in w_m; there it is
-at most 1.
+*As a function of μ.* With u = μz, F(μ) = E[w^a] = (1/μ√2π)∫e^{−u²/2μ²}w^a du, w = 1 − q + q·e^{u−μ²/2}. Let μ become
+ζ with |ζ − c| ≤ R = rc, α = arg ζ, so that sin|α| ≤ r, and cos 2α ≥ 1 − 2r² = κ, which must be positive. The weight
+has the modulus of a normal density of variance m² = |ζ|²/cos 2α ≤ c²(1 + r)²/κ, times (cos 2α)^{−1/2}. In w only the
+factor e^{−ζ²/2} is complex, with the angle θ = |Im ζ²|/2 ≤ c²(1 + r)²r√(1 − r²) < π; and |e^{−ζ²/2}| = g·e^{−m²/2}
+with 1 ≤ g ≤ e^{m²(1−κ²)/2}. So |w| ≤ g·w_m, |w| ≥ cos(θ/2)·w_m and |arg w| ≤ θ, w_m being w at μ = m and the same z.
+E[w_m^A] rises with m if A is not between 0 and 1, as w_m^A is convex in w_m; there it is at most 1.
 
-*As a function of q.* w = 1 − ζ + ζX with |ζ − c| ≤ R, c + R < 1 and R < c. Both terms lie in the right half plane, the second up to
-α = asin(R/c) aside, the first up to β = atan(R/(1 − c − R)). So |arg w| ≤ max(α, β). For X ≥ 1, w = 1 + ζ(X − 1) has a modulus between those of
-w at c − R and at c + R, for X < 1 likewise; so |w|^A is at most the sum of both w^A, and the mean of each at most that at c + R (or 1): E[w^A]
-rises with q if A is not between 0 and 1, as it is convex in q and its slope is 0 at q = 0.
+*As a function of q.* w = 1 − ζ + ζX with |ζ − c| ≤ R, c + R < 1 and R < c. Both terms lie in the right half plane,
+the second up to α = asin(R/c) aside, the first up to β = atan(R/(1 − c − R)). So |arg w| ≤ max(α, β). For X ≥ 1, w =
+1 + ζ(X − 1) has a modulus between those of w at c − R and at c + R, for X < 1 likewise; so |w|^A is at most the sum
+of both w^A, and the mean of each at most that at c + R (or 1): E[w^A] rises with q if A is not between 0 and 1, as it
+is convex in q and its slope is 0 at q = 0.
 
 *On a shifted path* (``sampled_decay``) the angle of X is ±ψ besides, in w₊ and w₋, and the integrand is
-w₊^{(A+iy)/2}w₋^{(A−iy)/2} of modulus (|w₊||w₋|)^{A/2}e^{−y(arg w₊ − arg w₋)/2}, times e^{ψ²/2ζ²} if μ varies. There arg w₊ ≥ −max(0, θ − ψ), and
-|w±| ≥ cos((ψ + θ)/2)·w_m, as long as ψ + θ < π; the upper bound is as before. If q varies, the first term has an angle up to β, the second one
-between ψ − α and ψ + α; so arg w₊ ≥ −max(β, α − ψ), |w±| ≤ (1 − c + R) + (c + R)X = (1 + 2R)w at the rate (c + R)/(1 + 2R) ≤ c + R, and
-|w±| ≥ cos((ψ + α + β)/2)((1 − c − R) + (c − R)X), which is (1 − 2R)w at the rate (c − R)/(1 − 2R) ≤ c + R; 2R < 1 as R < min(c, 1 − c).
+w₊^{(A+iy)/2}w₋^{(A−iy)/2} of modulus (|w₊||w₋|)^{A/2}e^{−y(arg w₊ − arg w₋)/2}, times e^{ψ²/2ζ²} if μ varies. There
+arg w₊ ≥ −max(0, θ − ψ), and |w±| ≥ cos((ψ + θ)/2)·w_m, as long as ψ + θ < π; the upper bound is as before. If q
+varies, the first term has an angle up to β, the second one between ψ − α and ψ + α; so arg w₊ ≥ −max(β, α − ψ), |w±|
+≤ (1 − c + R) + (c + R)X = (1 + 2R)w at the rate (c + R)/(1 + 2R) ≤ c + R, and |w±| ≥ cos((ψ + α + β)/2)((1 − c − R) +
+(c − R)X), which is (1 − 2R)w at the rate (c − R)/(1 − 2R) ≤ c + R; 2R < 1 as R < min(c, 1 − c).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Interpolation of an analytic function by a polynomial, with a proved error.
 
-If F is analytic on |ζ − c| ≤ R and at most B there, and p its polynomial of lowest degree through x_1 … x_n, all of them
-and x within R of c, Hermite's formula F(x) − p(x) = (1/2πi)∮ F(ζ)ω(x)/(ω(ζ)(ζ − x))dζ with ω(x) = Π(x − x_i) gives
+If F is analytic on |ζ − c| ≤ R and at most B there, and p its polynomial of lowest degree through x_1 … x_n, all of
+them and x within R of c, Hermite's formula F(x) − p(x) = (1/2πi)∮ F(ζ)ω(x)/(ω(ζ)(ζ − x))dζ with ω(x) = Π(x − x_i)
+gives
 
     |F(x) − p(x)| ≤ B · R|ω(x)| / ((R − |x − c|) Π(R − |x_i − c|)).
 

@@ -1,7 +1,8 @@
-"""Very many sampled normal losses that differ in one number, as in a schedule of noise: their transforms by interpolation.
+"""Very many sampled normal losses that differ in one number, as in a schedule of noise, by interpolation.
 
-The moments of a loss are analytic in μ, or in the rate (``family_discs``). So they are evaluated at some twenty places for each stretch
-of a schedule and interpolated between them, with a proved error: it costs about the same however many steps there are.
+The moments of a loss are analytic in μ, or in the rate (``family_discs``). So they are evaluated at some twenty
+places for each stretch of a schedule and interpolated between them, with a proved error: it costs about the same
+however many steps there are.
 """
 
 from __future__ import annotations
@@ -161,7 +162,9 @@ class SampledNormalFamily(Transform):
     def _tilt(self, power: Fraction) -> Fraction:
         return -power if self._axis.adding else power - 1
 
-    def _stretches(self, power: Fraction, y: Fraction, nats: float, share: Fraction, reach: float) -> Iterable[_Stretch]:
+    def _stretches(
+        self, power: Fraction, y: Fraction, nats: float, share: Fraction, reach: float
+    ) -> Iterable[_Stretch]:
         """From the smallest member on, each as long as its disc allows."""
         left = self._members
         while left:
@@ -187,7 +190,8 @@ class SampledNormalFamily(Transform):
         needed = nodes_needed(float(reach / disc.radius), nats + excess) if math.isfinite(excess) else None
         if needed is None or needed >= len(members):
             return plain
-        return _Stretch(members, chebyshev(disc, short(1.01 * float(reach), _CENTRE), needed), self._spare(members, power))
+        rule = chebyshev(disc, short(1.01 * float(reach), _CENTRE), needed)
+        return _Stretch(members, rule, self._spare(members, power))
 
     def _spare(self, members: tuple[tuple[Fraction, int], ...], power: Fraction) -> int:
         with precision(_LOOK):
