@@ -133,7 +133,9 @@ def neighbours(relation: Relation) -> Relation:
 
 
 def split(budget: Number, weights: int | Sequence[Number]) -> tuple[Fraction, ...]:
-    """A budget (an ε or a ρ) divided by weights, or into so many equal parts: exact parts that add up to all of it.
+    """Divide a budget (an ε or a ρ) by weights, or into a number of equal parts.
+
+    Returns a tuple of Fractions that add up to exactly the whole budget.
 
     >>> split(1, [1, 2, 1])
     (Fraction(1, 4), Fraction(1, 2), Fraction(1, 4))
