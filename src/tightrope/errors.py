@@ -69,7 +69,7 @@ class RelationMismatch(TightropeError):
     def __init__(self, first: str, second: str) -> None:
         self.first, self.second = first, second
         super().__init__(
-            f"one part protects against {first!r} and another against {second!r}: their costs cannot be added. "
+            f"one part is for {first!r} neighbours and another for {second!r} ones: their costs cannot be added. "
             f"State every part for the same relation."
         )
 
@@ -88,7 +88,7 @@ class Undecided(TightropeError):
     def __init__(self, lower: float, upper: float, other: object) -> None:
         self.lower, self.upper, self.other = lower, upper, other
         super().__init__(
-            f"[{lower!r}, {upper!r}] can be neither placed below nor above {other!r}. Compare .lower or .upper."
+            f"{other!r} lies between the ends {lower!r} and {upper!r}: undecided. Compare .lower or .upper."
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import click
@@ -86,7 +87,9 @@ class _Shell(click.Group):
         except TightropeError as wrong:
             raise _Refused(str(wrong)) from None
         except OSError as wrong:
-            raise _Refused(f"{wrong.filename or 'file'}: {wrong.strerror or wrong}") from None
+            lost = isinstance(wrong, FileNotFoundError) and not Path(str(wrong.filename)).parent.exists()
+            hint = ". The folder does not exist: create it first." if lost else ""
+            raise _Refused(f"{wrong.filename or 'file'}: {wrong.strerror or wrong}{hint}") from None
 
 
 class _Refused(click.ClickException):
