@@ -54,7 +54,7 @@ class Release:
     def interval(self, confidence: Number = 0.95) -> tuple[Any, Any]:
         """(low, high), which contains the exact answer (of the clamped data) with this chance, entry by entry."""
         if self._ends is None:
-            raise Unsupported("an interval for a choice", "what was released is not a number", "Look at .value.")
+            raise Unsupported("an interval for this answer", "it was chosen among candidates", "Look at .value.")
         return self._ends(confidence)
 
     def __float__(self) -> float:
