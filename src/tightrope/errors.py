@@ -18,8 +18,7 @@ from fractions import Fraction
 
 
 class TightropeError(Exception):
-    """The root of all errors of this package. The arguments of each are its fields, so that it can be copied and sent
-    to another process."""
+    """Every error of this package is one of these. Its arguments are its fields, so it can be copied and pickled."""
 
     def __reduce__(self) -> tuple[type[TightropeError], tuple[object, ...]]:
         code = getattr(type(self).__init__, "__code__", None)
@@ -29,7 +28,7 @@ class TightropeError(Exception):
 
 
 class BadParameter(TightropeError, ValueError):
-    """A parameter that cannot be accepted."""
+    """A parameter that cannot be accepted: ``name``, ``value``, ``problem``, and a ``hint`` on what to give instead."""
 
     def __init__(self, name: str, value: object, problem: str, hint: str = "") -> None:
         self.name, self.value, self.problem, self.hint = name, value, problem, hint
@@ -46,7 +45,7 @@ def _shown(value: object) -> str:
 
 
 class BadText(TightropeError, ValueError):
-    """A description that does not follow the text form."""
+    """A text that cannot be read: ``problem`` at ``position`` of ``text``, and a ``hint`` on what to write instead."""
 
     def __init__(self, text: str, position: int, problem: str, hint: str = "") -> None:
         self.text, self.position, self.problem, self.hint = text, position, problem, hint
@@ -57,7 +56,7 @@ class BadText(TightropeError, ValueError):
 
 
 class Unsupported(TightropeError):
-    """No theorem supports what was asked."""
+    """No theorem supports what was asked: ``what``, ``why``, and a ``hint`` on what to ask instead."""
 
     def __init__(self, what: str, why: str, hint: str = "") -> None:
         self.what, self.why, self.hint = what, why, hint
@@ -65,18 +64,18 @@ class Unsupported(TightropeError):
 
 
 class RelationMismatch(TightropeError):
-    """Two parts of a composition are bound to different neighbouring relations."""
+    """Two parts of a composition are bound to different neighbouring relations, ``first`` and ``second``."""
 
     def __init__(self, first: str, second: str) -> None:
         self.first, self.second = first, second
         super().__init__(
-            f"one part protects against {first!r} and another against {second!r}: their costs cannot be added. "
+            f"one part is for {first!r} neighbours and another for {second!r} ones: their costs cannot be added. "
             f"State every part for the same relation."
         )
 
 
 class NotCertified(TightropeError):
-    """A proof was not found within the work allowed to one question."""
+    """No proof was found within the work allowed to one question: ``what`` was sought, and what was ``tried``."""
 
     def __init__(self, what: str, tried: str) -> None:
         self.what, self.tried = what, tried
@@ -84,17 +83,20 @@ class NotCertified(TightropeError):
 
 
 class Undecided(TightropeError):
-    """The enclosure of a number contains the value it is compared with."""
+    """A claim was compared with a number, ``other``, that lies between its two ends, ``lower`` and ``upper``."""
 
     def __init__(self, lower: float, upper: float, other: object) -> None:
         self.lower, self.upper, self.other = lower, upper, other
         super().__init__(
-            f"[{lower!r}, {upper!r}] can be neither placed below nor above {other!r}. Compare .lower or .upper."
+            f"{other!r} lies between the ends {lower!r} and {upper!r}: undecided. Compare .lower or .upper."
         )
 
 
 class BudgetExceeded(TightropeError):
-    """A charge that does not fit. Nothing was charged; the amounts are exact, in the unit that the budget adds up."""
+    """A charge that does not fit in a budget. Nothing was charged.
+
+    ``asked``, ``remaining`` and ``shortfall`` are exact, in the ``unit`` that the budget adds up.
+    """
 
     def __init__(self, budget: str, unit: str, asked: Fraction, remaining: Fraction) -> None:
         self.budget, self.unit, self.asked, self.remaining = budget, unit, asked, remaining
@@ -115,7 +117,7 @@ def _amount(x: Fraction) -> str:
 
 
 class LedgerError(TightropeError):
-    """A ledger that cannot be read, written or trusted."""
+    """A ledger that cannot be read, written or trusted: ``what``, ``why``, and a ``hint`` on what to do."""
 
     def __init__(self, what: str, why: str, hint: str = "") -> None:
         self.what, self.why, self.hint = what, why, hint

@@ -306,6 +306,10 @@ def test_calibrate_text():
         ("gaussian(sigma=1).poisson(0.1, relation=replac)", "'replac' is not a known relation.*Did you mean 'replace'"),
         ("gaussian(sigma=1).poisson(0.1, relation=5)", "'5' is not a known relation.*add-remove, replace"),
         ("gaussian(sigma=1).poisson(0.1, relation=", "'the end' is not a known relation"),
+        ("10 * gaussian(sigma=1)", r"expected a mechanism, found '10'.*last: gaussian\(sigma=1\) \* 10"),
+        ("gaussian(sigma=1) * 1e9", "Write the number of runs out"),
+        ("gaussian(sigma=1", r"expected ',' or '\)', found 'the end'"),
+        ("gaussian(1, 2, 3, 4)", r"Its form is gaussian\(sigma, sensitivity=1, grid=None\)"),
     ],
 )
 def test_a_typo_in_a_parameter_is_named(text, help):

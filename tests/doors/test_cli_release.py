@@ -189,7 +189,7 @@ def test_a_table_without_records(written):
         (("histogram", "--column", "age", "--epsilon", "1"), "needs either --bins or --categories"),
         (("histogram", "--column", "age", "--bins", "3,2", "--epsilon", "1"), "increasing edges"),
         (("histogram", "--column", "age", "--bins", "3,x", "--epsilon", "1"), "bins[1]"),
-        (("histogram", "--column", "age", "--categories", "a,a", "--epsilon", "1"), "must be different"),
+        (("histogram", "--column", "age", "--categories", "a,a", "--epsilon", "1"), "all different"),
         (("quantile", "--column", "age", *BOUNDS, "--q", "2", "--epsilon", "1"), "q = "),
         (("median", "--column", "age", *BOUNDS, "--epsilon", "1"), "'quantile'"),
         (("count", "--epsilon", "1", "--confidence", "95"), "--confidence"),

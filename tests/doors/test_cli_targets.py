@@ -178,7 +178,7 @@ def test_completion_of_other_shells_is_refused():
 def test_files_that_cannot_be_written_are_refused(tmp_path):
     missing = str(tmp_path / "no" / "such" / "place.json")
     told = refused("plot", "tradeoff", "gaussian(sigma=1)", "--points", "3", "-o", missing)
-    assert "No such file or directory" in told
+    assert "No such file or directory. The folder does not exist" in told
     assert Path(missing).name in told
 
 

@@ -65,13 +65,13 @@ def test_unknown_samplers_are_refused(sampler):
     ("flags", "told"),
     [
         ((*NOISE, "--steps", "5"), "sample_rate = None: must be given, or batch_size together with dataset_size"),
-        ((*NOISE, "--sample-rate", "0.1"), "exactly one of steps and epochs must be given"),
+        ((*NOISE, "--sample-rate", "0.1"), "exactly one of steps and epochs must be given. Neither"),
         ((*NOISE, "--sample-rate", "256", "--steps", "5"), "It is batch size / number of records"),
         ((*NOISE, "--batch-size", "9", "--dataset-size", "5", "--steps", "5"), "must not exceed dataset_size (5)"),
-        ((*NOISE, "--batch-size", "9", "--steps", "5"), "batch_size together with dataset_size"),
+        ((*NOISE, "--batch-size", "9", "--steps", "5"), "with dataset_size. dataset_size is missing"),
         (("--noise-multiplier", "-1", "--sample-rate", "0.1", "--steps", "5"), "noise_multiplier = '-1'"),
         ((*NOISE, "--sample-rate", "0.1", "--steps", "1.5"), "steps"),
-        ((*NOISE, *SIZES, "--steps", "7"), "exactly one of steps and epochs"),
+        ((*NOISE, *SIZES, "--steps", "7"), "exactly one of steps and epochs must be given. Both were given"),
         ((*NOISE, *SIZES, "--sample-rate", "0.1"), "must not be given together with batch_size"),
     ],
 )

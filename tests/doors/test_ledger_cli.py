@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
+import shlex
 import sqlite3
 import xml.etree.ElementTree as ElementTree
 
@@ -60,6 +62,17 @@ def test_status_as_json(run, book):
     assert told["spent"]["lower"] <= 0.3 <= told["spent"]["upper"]
     assert tr.check(json.dumps(told["spent"]))
     assert json.loads(run("status", book, "--json", "--fits", "gaussian(sigma=10)"))["census"]["fits"] == 40
+
+
+def test_the_examples_of_every_command_run(run, tmp_path):
+    seen = set()
+    for name in ("init", "budget", "charge", "status", "history", "verify", "export", "plot"):
+        if name == "verify":
+            (tmp_path / "receipts.txt").write_text(run("charge", "budget.db", "census", "gaussian(sigma=40)", "--json"))
+        for line in re.findall(r"tightrope ledger (.+)$", run(name, "--help"), re.M):
+            run(*shlex.split(line))
+            seen.add(name)
+    assert seen == set(commands.ledger.commands)
 
 
 def test_verify(run, book, tmp_path):

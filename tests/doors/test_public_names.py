@@ -47,6 +47,15 @@ def test_every_name_is_defined_where_the_table_says(name):
     assert name in dir(tightrope)
 
 
+@pytest.mark.parametrize("name", tightrope.__all__)
+def test_every_name_says_what_it_is(name):
+    value = getattr(tightrope, name)
+    assert value.__doc__, f"{name} has no docstring"
+    if not isinstance(value, type):
+        assert ">>>" in value.__doc__, f"{name} shows no example"
+        assert "eturns a" in value.__doc__, f"{name} does not say what it returns"
+
+
 def test_no_name_is_hidden_by_a_module():
     assert not {module.name for module in pkgutil.iter_modules([str(HOME)])} & set(tightrope.__all__)
 

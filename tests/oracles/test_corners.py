@@ -121,7 +121,7 @@ def test_notebook_pages_and_small_forms():
     compared = tr.compare(tr.Gaussian(1).poisson(0.1) * 100, 1e-5)
     assert "<table>" in compared._repr_html_()
     assert compared["rdp"].value >= compared.best.value
-    with pytest.raises(KeyError):
+    with pytest.raises(KeyError, match="there are exact, "):
         compared["nonsense"]
     assert tr.compare(tr.Parallel(tr.Laplace(1), tr.Gaussian(2)), 1e-5).best.value > 1
     calibrated = tr.calibrate("gaussian(sigma=?)", epsilon=1, delta=1e-5)

@@ -29,7 +29,10 @@ _HINT = "A state is the text that Accountant.to_json() returned."
 
 
 class Accountant:
-    """Counts what was run and answers what it cost. Equal steps are merged, so memory does not grow with their number.
+    """Count the steps of a training loop, and ask at any time what they have cost so far.
+
+    ``step`` counts, ``epsilon`` and ``delta`` return Claims, ``to_json`` saves the state. Equal steps are merged, so a
+    million of them need no more memory than one.
 
     >>> from tightrope import Gaussian
     >>> spent = Accountant()

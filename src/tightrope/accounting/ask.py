@@ -53,7 +53,10 @@ def claim(m: Mechanism, question: Question, answer: Answer) -> Claim:
 
 
 def epsilon(mechanism: Mechanism, delta: Number) -> Claim:
-    """The least ε for which the mechanism is (ε, δ)-DP.
+    """Find the least ε for which the mechanism is (ε, δ)-DP, at a ``delta`` in [0, 1].
+
+    Returns a Claim: ``claim.upper`` is safe to publish, ``claim.lower`` is never above the truth, and
+    ``claim.explain()`` is the proof. ``delta=0`` asks for pure DP; ε is ∞ where there is none.
 
     >>> from tightrope import Gaussian
     >>> print(f"{epsilon(Gaussian(sigma=1), delta=1e-5):.12f}")
@@ -78,7 +81,9 @@ def epsilon_beside(m: Mechanism, d: Fraction, other: Claim) -> Claim:
 
 
 def delta(mechanism: Mechanism, epsilon: Number) -> Claim:
-    """The least δ for which the mechanism is (ε, δ)-DP.
+    """Find the least δ for which the mechanism is (ε, δ)-DP, at a finite ``epsilon`` ≥ 0.
+
+    Returns a Claim; ``claim.upper`` is safe to publish.
 
     >>> from tightrope import Laplace
     >>> delta(Laplace(scale=1), epsilon=1).upper
@@ -97,7 +102,9 @@ _delta = delta  # ``epsilon`` has a parameter of the other's name, and so has ``
 
 
 def advantage(mechanism: Mechanism) -> Claim:
-    """The largest difference between an attacker's true-positive and false-positive rate: the total variation, δ(0).
+    """Find the largest difference between an attacker's true-positive and false-positive rates.
+
+    Returns a Claim about a number in [0, 1]: the total variation distance, which is δ at ε = 0.
 
     >>> from tightrope import RandomizedResponse
     >>> round(advantage(RandomizedResponse(p=0.75)).upper, 12)

@@ -25,8 +25,11 @@ Question = tuple[Callable[[Mechanism, Claim | None], Claim], Rough, Rough, Fract
 
 @dataclass(frozen=True)
 class Calibration:
-    """``value`` meets the target (``claim`` proves it); a value better by ``slack`` (relative) does not, or was not
-    proved to."""
+    """The answer of ``calibrate`` and ``steps``: ``value`` meets the target, and ``claim`` proves it.
+
+    ``exact`` is the same value as a fraction. A value better by ``slack`` (relatively) does not meet the target, or was
+    not proved to; ``beyond`` is the claim there.
+    """
 
     value: float | int
     exact: Fraction
@@ -51,10 +54,14 @@ def calibrate(
     mu: Number | None = None,
     integer: bool = False,
 ) -> Calibration:
-    """The least noise, greatest rate or greatest number of steps that meets the target.
+    """Find the value of one parameter that just meets a target: the least noise, the greatest rate, the most steps.
 
-    ``mechanism`` is a function of one number, or text with one ``?`` in its place. The target is (epsilon, delta),
-    epsilon alone (pure), rho (zCDP) or mu (GDP). Parameters that take whole numbers only are recognised.
+    ``mechanism`` is a function of one number, or text with one ``?`` in the number's place. The target is ``epsilon``
+    with ``delta``, ``epsilon`` alone (pure DP), ``rho`` (zCDP) or ``mu`` (GDP). ``integer=True`` asks for a whole
+    number; parameters that take only whole numbers are recognised.
+
+    Returns a Calibration: ``.value``, ``.claim`` (the proof that the value meets the target), ``.slack`` (its relative
+    distance from a value that does not).
 
     >>> found = calibrate("gaussian(sigma=?)", epsilon=1, delta=1e-5)
     >>> round(found.value, 5)
@@ -80,7 +87,9 @@ def steps(
     rho: Number | None = None,
     mu: Number | None = None,
 ) -> Calibration:
-    """The largest number of times the mechanism can run within a budget; ``beyond`` is the claim for one run more.
+    """Find how many times the mechanism can run within a budget: ``epsilon`` with ``delta``, ``rho`` or ``mu``.
+
+    Returns a Calibration: ``.value`` is the number of runs, ``.claim`` their cost, ``.beyond`` that of one run more.
 
     >>> from tightrope import Gaussian
     >>> steps(Gaussian(sigma=20), epsilon=1, delta=1e-5).value

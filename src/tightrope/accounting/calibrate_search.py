@@ -230,6 +230,8 @@ def _none(trials: Trials, seen: dict[Fraction, float]) -> Sides:
     costs = [trials.cost(x) for x in seen]
     reach = f"values from {near(min(seen)):.6g} to {near(max(seen)):.6g} cost {min(costs):.6g} to {max(costs):.6g}"
     trials.concluded = True
+    if min(costs) == math.inf:
+        reach += ". If the target is an ε without a δ, it asks for pure DP, which Gaussian noise never has: state delta"
     problem = "no value meets" if missed else "there is no boundary, every value meets"
     raise NotCertified("the calibrated value", f"{problem} the target {near(trials.target):.6g}: {reach}")
 

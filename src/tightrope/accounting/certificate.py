@@ -31,13 +31,16 @@ from tightrope.theorems import REGISTRY, Step
 _NO_WITNESS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError, NotCertified)
 _WORK = 2.9e6  # units of work for a witness: no proof that is found takes as many
 _SEARCHES = 2.5e5, 2.4e6  # for a lower end that is not in the witness, by each law: first, and then as a question has
-_HINT = "A certificate is the text that Claim.to_json() returned."
+_HINT = "A certificate is the text that Claim.to_json() returned; if it is in a file, give what the file holds."
 _ASKS = ("epsilon", "delta", "renyi", "tradeoff", "advantage", "pure", "zcdp", "tcdp", "gdp")
 
 
 @dataclass(frozen=True)
 class Check:
-    """The outcome of proving a certificate again. True in a condition exactly when everything was proved."""
+    """The answer of ``check``: ``if outcome:`` is true exactly when everything was proved.
+
+    ``claim`` is what the certificate states, ``problems`` what was not proved of it.
+    """
 
     claim: Claim
     holds: bool
@@ -75,7 +78,11 @@ def read(text: str | dict[str, Any]) -> Claim:
     except (LookupError, TypeError, ValueError, AttributeError, AssertionError, ArithmeticError) as wrong:
         if isinstance(wrong, TightropeError):
             raise
-        raise BadText(str(text)[:200], 0, f"not a certificate ({type(wrong).__name__}: {wrong})", _HINT) from None
+        raise BadText(str(text)[:200], 0, f"not a certificate ({_why(wrong)})", _HINT) from None
+
+
+def _why(wrong: Exception) -> str:
+    return f"{wrong} is missing" if isinstance(wrong, KeyError) else f"{type(wrong).__name__}: {wrong}"
 
 
 def _loaded(text: str | dict[str, Any]) -> dict[str, Any]:
@@ -119,8 +126,10 @@ def _value(v: Any) -> Any:
 
 
 def check(certificate: str | dict[str, Any] | Claim) -> Check:
-    """Prove a certificate again: its upper end by the route and witness it names, its lower end by a mechanism that
-    fits.
+    """Prove a certificate again, without any search: the text that ``claim.to_json()`` returned, its dictionary, or a
+    claim.
+
+    Returns a Check, which is true in a condition exactly when everything was proved; ``.problems`` says what was not.
 
     >>> from tightrope import Gaussian, epsilon
     >>> bool(check(epsilon(Gaussian(sigma=1), delta=1e-5).to_json()))

@@ -50,8 +50,8 @@ class Question:
 
 @dataclass(frozen=True)
 class Claim:
-    """A certified answer: ``lower`` ≤ truth ≤ ``upper``, where truth is the worst mechanism that fits the
-    description."""
+    """A certified answer: ``lower`` ≤ truth ≤ ``upper``; the truth is the cost of the worst mechanism that fits the
+    description. Publish ``safe``. ``tight``: every theorem used is an equality. ``explain()`` is the proof."""
 
     question: Question
     mechanism: Mechanism
@@ -81,7 +81,7 @@ class Claim:
 
     @property
     def tight(self) -> bool:
-        """Whether every theorem used is an equality, so that only the error of computing it separates the two ends."""
+        """Whether every theorem used is an equality, so that the two ends differ only by computing error."""
         return self.kind == "equal" and not far_apart(self.bound)
 
     def __float__(self) -> float:

@@ -61,7 +61,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Every route to ε, best first. Estimates prove nothing and come last."""
+    """The answer of ``compare``: ``rows``, one for each route to ε, best first. Estimates prove nothing and come last.
+
+    ``comparison["rdp"]`` is one row, ``comparison.best`` the first; ``print`` shows a table.
+    """
 
     mechanism: Mechanism
     delta: Fraction
@@ -76,7 +79,7 @@ class Comparison:
         for row in self.rows:
             if row.route == route:
                 return row
-        raise KeyError(route)
+        raise KeyError(f"no row {route!r}; there are {', '.join(row.route for row in self.rows)}")
 
     def __str__(self) -> str:
         lines = [f"ε of {self.mechanism} at δ = {shortest(self.delta)}", f"{'route':<16}{'ε':>20}  {'kind':<9}loses"]
@@ -99,7 +102,10 @@ def _loss(row: Row) -> str:
 
 
 def compare(mechanism: Mechanism, delta: Number) -> Comparison:
-    """Every route to ε at this δ, best first.
+    """Find ε at ``delta`` by every route: the exact one, Rényi DP, zCDP, advanced composition and so on.
+
+    Returns a Comparison. Its ``rows`` are sorted, best first, and ``comparison["rdp"]`` is one of them; a row has
+    ``route``, ``value`` (an ε), ``kind`` ("equal", "upper" or "estimate"), ``claim`` and ``loses``.
 
     >>> from tightrope import Approx
     >>> compare(Approx(0.1, 0) * 50, delta=1e-6).best.route

@@ -23,7 +23,9 @@ from tightrope.numerics.real import Real
 
 
 def gdp(mechanism: Mechanism) -> Claim:
-    """The least μ for which the mechanism is μ-GDP; ∞ when there is none.
+    """Find the least μ for which the mechanism is μ-GDP (Gaussian DP); ∞ when there is none.
+
+    Returns a Claim; ``claim.upper`` is safe to publish.
 
     >>> from tightrope import Gaussian
     >>> gdp(Gaussian(sigma=2) * 4).upper

@@ -38,7 +38,9 @@ _PROBES = tuple(Fraction(1) + Fraction(2) ** k for k in (-16, -4, 0, 2, 5, 10, 2
 
 
 def pure(mechanism: Mechanism) -> Claim:
-    """The least ε for which the mechanism is ε-DP; ∞ when its loss is unbounded.
+    """Find the least ε for which the mechanism is ε-DP (pure DP); ∞ when the privacy loss is unbounded.
+
+    Returns a Claim; ``claim.upper`` is safe to publish.
 
     >>> from tightrope import Laplace
     >>> pure(Laplace(scale=2)).upper
@@ -52,7 +54,9 @@ def pure(mechanism: Mechanism) -> Claim:
 
 
 def renyi(mechanism: Mechanism, order: Number) -> Claim:
-    """The Rényi divergence of the given order in (1, ∞], in the worse direction.
+    """Find the Rényi divergence, in nats, at an ``order`` in (1, ∞]: the larger of both directions.
+
+    Returns a Claim; ``claim.upper`` is the ε of (order, ε)-RDP.
 
     >>> from tightrope import Gaussian
     >>> renyi(Gaussian(sigma=1), order=8).upper
@@ -84,7 +88,9 @@ def unknown(low: float = 0.0) -> Answer:
 
 
 def zcdp(mechanism: Mechanism) -> Claim:
-    """The least ρ for which the mechanism is ρ-zCDP; ∞ when there is none.
+    """Find the least ρ for which the mechanism is ρ-zCDP; ∞ when there is none.
+
+    Returns a Claim; ``claim.upper`` is safe to publish.
 
     >>> from tightrope import Gaussian
     >>> zcdp(Gaussian(sigma=2)).upper
@@ -177,7 +183,9 @@ def _mean(parts: Parts) -> Ball:
 
 
 def tcdp(mechanism: Mechanism, omega: Number) -> Claim:
-    """The least ρ for which the mechanism is (ρ, ω)-tCDP: the supremum of D_α/α over 1 < α < ω; ∞ when there is none.
+    """Find the least ρ for which the mechanism is (ρ, ``omega``)-tCDP; ∞ when there is none.
+
+    ρ is the supremum of D_α/α over the Rényi orders 1 < α < ω. Returns a Claim.
 
     >>> from tightrope import Gaussian
     >>> tcdp(Gaussian(sigma=2), omega=10).upper

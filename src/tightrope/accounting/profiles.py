@@ -189,7 +189,10 @@ def _listed(points: Any) -> list[Any]:
 
 
 def profile(mechanism: Mechanism) -> MechanismProfile:
-    """The privacy profile of a mechanism.
+    """The whole privacy profile, to be read at many points at once; they share their work.
+
+    Returns an object with ``.delta(epsilons)``, ``.epsilon(deltas)`` and ``.tradeoff(fprs)``; each takes a list and
+    returns two arrays, (lower, upper).
 
     >>> from tightrope import Laplace
     >>> lower, upper = profile(Laplace(scale=1)).delta([0, 0.5, 1])

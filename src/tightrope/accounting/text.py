@@ -76,7 +76,9 @@ _MOST_TEXT = 200_000
 
 
 def parse(text: str) -> Mechanism:
-    """The mechanism that a text describes; ``parse(str(m)) == m``.
+    """Read the text form of a mechanism, which ``str(m)`` prints: ``parse(str(m)) == m``.
+
+    Returns a Mechanism; text that cannot be read raises BadText, which shows where.
 
     >>> print(parse("gaussian(sigma=1).poisson(0.01) * 10000"))
     gaussian(sigma=1).poisson(0.01) * 10000
@@ -114,10 +116,10 @@ class _Parser:
     def peek(self, value: str) -> bool:
         return self.tokens[self.at][1] == value and self.tokens[self.at][0] == "sign"
 
-    def take(self, value: str) -> None:
+    def take(self, value: str, told: str = "") -> None:
         kind, seen, position = self.tokens[self.at]
         if kind != "sign" or seen != value:
-            raise BadText(self.text, position, f"expected {value!r}, found {seen or 'the end'!r}", _GRAMMAR)
+            raise BadText(self.text, position, f"expected {told or repr(value)}, found {seen or 'the end'!r}", _GRAMMAR)
         self.at += 1
 
     def expression(self) -> Mechanism:
@@ -141,6 +143,7 @@ class _Parser:
                     self.text,
                     position,
                     f"expected a whole number below 10**18 after '*', found {value[:30] or 'the end'!r}",
+                    "Write the number of runs out, such as gaussian(sigma=1) * 1000000.",
                 )
             self.at += 1
             return factor * int(value)
@@ -160,6 +163,8 @@ class _Parser:
 
     def name(self, known: list[str], what: str) -> tuple[str, int]:
         kind, value, position = self.tokens[self.at]
+        if kind == "number" and what == "mechanism":
+            raise BadText(self.text, position, f"expected a mechanism, found {value!r}", _COUNT)
         if kind != "name" or value not in known:
             raise BadText(self.text, position, f"{value or 'the end'!r} is not a known {what}", _hint(value, known))
         self.at += 1
@@ -185,7 +190,7 @@ class _Parser:
             signature(maker).bind(*args, **named)
         except TypeError as wrong:
             given = f"{name}{signature(maker).replace(return_annotation=Signature.empty)}"
-            plain = re.sub(r": [^,=)]+", "", given).replace("'", "")
+            plain = re.sub(r": [^,=)]+", "", given).replace("'", "").replace("= ", "=")
             raise BadText(self.text, position, f"{name}: {wrong}", f"Its form is {plain}.") from None
         return maker(*args, **named)
 
@@ -195,7 +200,7 @@ class _Parser:
         named: dict[str, Any] = {}
         while not self.peek(")"):
             if args or named:
-                self.take(",")
+                self.take(",", "',' or ')'")
             kind, value, position = self.tokens[self.at]
             if kind == "name" and self.tokens[self.at + 1][1] == "=":
                 self.at += 2
@@ -283,4 +288,5 @@ def _hint(found: str, known: list[str]) -> str:
     return f"Did you mean {close[0]!r}?" if close else f"Known: {', '.join(sorted(known))}."
 
 
+_COUNT = "The number of runs comes last: gaussian(sigma=1) * 10."
 _GRAMMAR = "Write mechanisms as gaussian(sigma=1).poisson(0.01) * 10000 + laplace(scale=2) * 20."

@@ -31,9 +31,10 @@ _SLOW = ("rdp-optimal", "group")  # a ladder of its searches would take seconds
 
 
 def tradeoff(mechanism: Mechanism, fpr: Number) -> Claim:
-    """The least false-negative rate of any test of one record's presence with false-positive rate at most ``fpr``.
+    """Find the least false-negative rate of an attacker whose false-positive rate is at most ``fpr``, in [0, 1].
 
-    Here the lower end is the safe one: no attacker does better.
+    The attacker tests whether one given record was used. Returns a Claim; here ``claim.lower`` is the end that is safe
+    to publish, because no attacker does better.
 
     >>> from tightrope import Gaussian
     >>> print(f"{tradeoff(Gaussian(sigma=1), fpr=0.05):.10f}")

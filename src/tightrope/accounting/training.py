@@ -31,13 +31,18 @@ def dpsgd(
     epochs: Number | None = None,
     sampler: str = "poisson",
 ) -> Mechanism:
-    """A DP-SGD run. Give ``sample_rate`` or ``batch_size`` and ``dataset_size``; ``steps`` or ``epochs``
-    (⌈epochs/rate⌉ steps).
+    """Describe a DP-SGD training run. Returns a Mechanism, to be asked with ``epsilon`` and the other questions.
 
-    ``sampler`` must say how batches are really drawn. «poisson»: each record independently, add-remove. «fixed»: a
-    uniformly random batch of fixed size, replace, where one record exchanged moves a clipped sum by twice the clipping
-    norm. «shuffle»: every record once per epoch, in a random order, replace: one unsampled step per epoch, never
-    Poisson's number; an epoch that was begun counts as whole.
+    ``noise_multiplier`` is the noise's standard deviation divided by the clipping norm. Give either ``sample_rate`` or
+    both ``batch_size`` and ``dataset_size``, and either ``steps`` or ``epochs`` (rounded up to whole steps).
+
+    ``sampler`` must say how batches are really drawn:
+
+    - "poisson": each record enters each batch independently, with chance ``sample_rate``; relation add-remove.
+    - "fixed": each batch is a uniformly random set of ``batch_size`` records; relation replace, where exchanging one
+      record moves a clipped sum by twice the clipping norm.
+    - "shuffle": every record is used once per epoch, in a random order, as most data loaders do; relation replace.
+      An epoch counts as one unsampled step, because no amplification is proved; a started epoch counts in full.
 
     >>> print(dpsgd(1.1, batch_size=256, dataset_size=60000, epochs=10))
     gaussian(sigma=1.1).poisson(8/1875) * 2344
@@ -66,16 +71,24 @@ def _rate(
             raise BadParameter("sample_rate", sample_rate, "must not be given together with batch_size or dataset_size")
         return probability("sample_rate", sample_rate, "It is batch size / number of records."), None, None
     if batch_size is None or dataset_size is None:
-        raise BadParameter("sample_rate", sample_rate, "must be given, or batch_size together with dataset_size")
+        lacking = "batch_size" if batch_size is None else "dataset_size"
+        hint = "" if batch_size is dataset_size else f"{lacking} is missing."
+        problem = "must be given, or batch_size together with dataset_size"
+        raise BadParameter("sample_rate", sample_rate, problem, hint)
     batch, size = count("batch_size", batch_size), count("dataset_size", dataset_size)
     if batch > size:
         raise BadParameter("batch_size", batch_size, f"must not exceed dataset_size ({size})")
     return Fraction(batch, size), batch, size
 
 
-def _steps(rate: Fraction, steps: Number | None, epochs: Number | None) -> int:
+def _one(steps: Number | None, epochs: Number | None) -> None:
     if (steps is None) == (epochs is None):
-        raise BadParameter("steps", steps, "exactly one of steps and epochs must be given")
+        hint = "Neither was given." if steps is None else "Both were given: leave one out."
+        raise BadParameter("steps", steps, "exactly one of steps and epochs must be given", hint)
+
+
+def _steps(rate: Fraction, steps: Number | None, epochs: Number | None) -> int:
+    _one(steps, epochs)
     if steps is not None:
         return count("steps", steps, 0)
     assert epochs is not None
@@ -85,8 +98,7 @@ def _steps(rate: Fraction, steps: Number | None, epochs: Number | None) -> int:
 
 
 def _shuffled(sigma: Fraction, rate: Fraction, steps: Number | None, epochs: Number | None) -> Mechanism:
-    if (steps is None) == (epochs is None):
-        raise BadParameter("steps", steps, "exactly one of steps and epochs must be given")
+    _one(steps, epochs)
     if steps is not None:
         passes = ceil(count("steps", steps, 0) * rate)
     else:
@@ -131,9 +143,11 @@ def samplers(
     dataset_size: Number | None = None,
     epochs: Number | None = None,
 ) -> Samplers:
-    """What a training run costs if its batches are Poisson samples, of fixed size (if sizes are given), or shuffled.
+    """What a training run costs in ε at ``delta`` if its batches are Poisson samples, of fixed size, or shuffled.
 
-    Poisson's number is not a bound for shuffled batches, which cost at least ``shuffle.lower``.
+    Takes the arguments of ``dpsgd``. Returns an object with the claims ``poisson``, ``fixed`` (None unless the sizes
+    are given) and ``shuffle``. Poisson's number is not a bound for shuffled batches, which cost at least
+    ``shuffle.lower``.
 
     >>> print(samplers(0.5, delta=1e-6, sample_rate=1e-4, epochs=1))
     sampler  relation        at least     at most

@@ -111,8 +111,8 @@ def canonical(detail: dict[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Receipt:
-    """Proof that an entry was made. Keep the last one outside the ledger: it is what ``verify`` needs to see that rows
-    were cut or an old copy was put back. ``signature`` is None when the ledger is not signed."""
+    """Proof that a ledger made an entry. Keep the last one outside the ledger: with it ``Ledger.verify`` can see that
+    rows were cut off or an old copy was put back. ``signature`` is None when the ledger is not signed."""
 
     ledger: str
     seq: int

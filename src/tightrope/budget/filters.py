@@ -26,8 +26,9 @@ ADAPTIVELY = "each step, its parameters and their number may be chosen after see
 
 
 class Filter:
-    """A budget in memory. It is stated like a ledger's: (ε, δ), ρ, μ, pure ε or a Rényi curve, with a ``rule`` that is
-    fixed at once.
+    """A budget in memory that refuses what does not fit, even if each mechanism is chosen after seeing earlier answers.
+
+    State it once, like a ledger's: ``epsilon`` and ``delta``, ``rho``, ``mu``, ``pure`` or ``renyi``, and a ``rule``.
 
     >>> from tightrope import Gaussian
     >>> budget = Filter(rho="1/2")

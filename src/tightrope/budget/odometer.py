@@ -21,11 +21,11 @@ MOST = 99
 
 
 class Odometer:
-    """Runs along without a limit. With chance 1 − δ the privacy loss stays below ``bound`` at all times at once.
+    """A running bound without a limit: with chance 1 − δ the privacy loss stays below ``bound`` at all times at once.
 
-    ``rho`` is where the bound is sharpest; it is fixed beforehand, and so are the slopes tuned around it. The bound is
-    a level that depends on the answers: it is not an (ε, δ) guarantee, for which a level must be fixed in advance.
-    Each of the ``slopes``, tuned to ρ times powers of four, takes its part of δ.
+    ``rho`` says at which total ρ the bound is sharpest; it is fixed beforehand. The ``slopes`` are tuned to ρ times
+    powers of four, and each takes its part of δ. The bound depends on the answers, so it is not an (ε, δ) guarantee:
+    for that, a level must be fixed in advance, as a Filter does.
 
     >>> from tightrope import Gaussian
     >>> spent = Odometer(delta=1e-6, rho=0.25)

@@ -32,9 +32,8 @@ def terms(
     given = dict(zip(STATEMENTS, (epsilon, rho, mu, pure, renyi), strict=True))
     named = [name for name, value in given.items() if value is not None]
     if len(named) != 1:
-        raise BadParameter(
-            "budget", ", ".join(named) or None, "must be stated in exactly one way", f"Give {', '.join(STATEMENTS)}."
-        )
+        hint = f"Give one of {', '.join(STATEMENTS)}."
+        raise BadParameter("budget", ", ".join(named) or None, "must be stated in exactly one way", hint)
     if delta is not None and epsilon is None:
         raise BadParameter("delta", delta, f"belongs to epsilon, not to {named[0]}", "For leaks on ρ give leak=.")
     d = probability("delta", delta if delta is not None else 0)

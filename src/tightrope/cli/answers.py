@@ -54,7 +54,7 @@ def delta(mechanism: Mechanism, epsilon: str, as_json: bool) -> None:
 @asked.number("order", "A", "The Rényi order, above 1; inf is allowed.")
 @asked.as_json
 def renyi(mechanism: Mechanism, order: str, as_json: bool) -> None:
-    """The Rényi divergence of an order, the worse direction.
+    """The Rényi divergence at an order, the larger of both directions.
 
     \b
     Example: tightrope renyi "gaussian(sigma=1).poisson(0.01)" --order 8
@@ -67,7 +67,7 @@ def renyi(mechanism: Mechanism, order: str, as_json: bool) -> None:
 @asked.number("fpr", "A", "The false-positive rate, from 0 to 1.")
 @asked.as_json
 def tradeoff(mechanism: Mechanism, fpr: str, as_json: bool) -> None:
-    """The least false-negative rate of an attacker at a false-positive rate.
+    """An attacker's least false-negative rate at a given false-positive rate.
 
     \b
     Example: tightrope tradeoff "gaussian(sigma=1)" --fpr 0.01
@@ -118,7 +118,7 @@ def explain(mechanism: Mechanism, delta: str, as_json: bool) -> None:
 @asked.delta
 @asked.as_json
 def steps(expr: str, epsilon: str, delta: str, as_json: bool) -> None:
-    """How many times EXPR fits a budget (ε, δ).
+    """How many times EXPR can run within a budget (ε, δ).
 
     \b
     Example: tightrope steps "gaussian(sigma=1).poisson(0.01)" --epsilon 2 --delta 1e-5

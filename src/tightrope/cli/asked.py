@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tightrope import Mechanism
 
 Command = Callable[..., None]
+MULTIPLIER = "The noise's standard deviation divided by the clipping norm."
 TRAINING = ("noise_multiplier", "sample_rate", "steps", "batch_size", "dataset_size", "epochs")
 
 
@@ -36,15 +37,18 @@ def mechanism(command: Command) -> Command:
 
 def training(command: Command) -> Command:
     """The flags that describe a DP-SGD run."""
-    says = "How batches are drawn: each record by chance, a random batch of fixed size, or once per epoch."
+    says = (
+        "How batches are drawn: each record independently (poisson, the default), a random batch of fixed size "
+        "(fixed), or every record once per epoch (shuffle)."
+    )
     for option in (
         click.option("--sampler", type=click.Choice(["poisson", "fixed", "shuffle"]), default="poisson", help=says),
-        click.option("--epochs", metavar="E", help="Passes over the data; the steps are ⌈E·N/B⌉."),
+        click.option("--epochs", metavar="E", help="Passes over the data, which take ⌈E·N/B⌉ steps."),
         click.option("--dataset-size", metavar="N", help="Number of records."),
         click.option("--batch-size", metavar="B", help="Expected records in a batch; the rate is B/N."),
         click.option("--steps", metavar="T", help="Number of steps."),
-        click.option("--sample-rate", metavar="Q", help="Chance of a record to be in a batch."),
-        click.option("--noise-multiplier", metavar="S", help="Noise's standard deviation over the clipping norm."),
+        click.option("--sample-rate", metavar="Q", help="The chance that a record is in a batch."),
+        click.option("--noise-multiplier", metavar="S", help=MULTIPLIER),
     ):
         command = option(command)
     return command

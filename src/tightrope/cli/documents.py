@@ -25,7 +25,7 @@ TARGETED = ("noise",)
 @click.option("-o", "--output", required=True, metavar="FILE", help="Where to write: .png, .svg, .html or .json.")
 @asked.number("delta", "D", "The δ that is marked or kept (default 1e-5).", required=False)
 @asked.number("epsilon", "E", "noise: the ε to keep (default: that of one query).", required=False)
-@click.option("--points", type=int, metavar="N", help="How many points each curve has.")
+@click.option("--points", type=int, metavar="N", help="How many points to draw on each curve.")
 def plot(kind: str, exprs: tuple[str, ...], output: str, **options: Any) -> None:
     """A picture: profile, tradeoff, renyi, steps, noise or calibration.
 

@@ -52,9 +52,12 @@ def _opened(where: str, **how: Any) -> Iterator[tr.Ledger]:
 
 @_command
 @_key
-@click.option("--unsigned", is_flag=True, help="Found a ledger without signatures.")
+@click.option("--unsigned", is_flag=True, help="Create a ledger without signatures.")
 def init(where: str, key: str | None, unsigned: bool) -> None:
-    """Found a ledger, with a new key if there is none."""
+    """Create a ledger, with a new key if there is none. One that exists is left as it is.
+
+    Example: tightrope ledger init budget.db
+    """
     with tr.Ledger.open(where, key=False if unsigned else key) as made:
         signed = "signed" if made.signed else "NOT signed: install tightrope[ledger] and give --key to sign it"
         click.echo(f"{where}: a ledger with {len(made.budgets())} budget(s), {signed}")
@@ -67,8 +70,8 @@ def init(where: str, key: str | None, unsigned: bool) -> None:
 @click.option("--rho", metavar="R", help="A budget of ρ (zCDP).")
 @click.option("--mu", metavar="M", help="A budget of μ (GDP).")
 @click.option("--pure", metavar="E", help="A budget of pure ε.")
-@click.option("--rule", help="pure, basic, zcdp, renyi, gdp, approx or exact; fixed for ever.")
-@click.option("--leak", metavar="D", help="The part of δ for mechanisms that fail with a chance of their own.")
+@click.option("--rule", help="pure, basic, zcdp, renyi, gdp, approx or exact; it never changes.")
+@click.option("--leak", metavar="D", help="The part of δ for mechanisms with a δ of their own (zcdp, approx).")
 @click.option("--orders", help="The orders of the rule renyi, separated by commas.")
 @click.option("--relation", default="add-remove", show_default=True, help="add-remove or replace.")
 @click.option("--unit", default="person", show_default=True, help="Whom the budget protects: person, household, event.")
@@ -76,7 +79,13 @@ def init(where: str, key: str | None, unsigned: bool) -> None:
 @click.option("--notes", default="", help="Anything to remember.")
 @_key
 def budget(where: str, name: str, key: str | None, orders: str | None, **told: Any) -> None:
-    """Create the budget NAME. Its terms never change."""
+    """Create the budget NAME. Its terms never change.
+
+    \b
+    Examples:
+      tightrope ledger budget budget.db census --epsilon 1 --delta 1e-6
+      tightrope ledger budget budget.db survey --rho 1/2 --unit household
+    """
     given = {k: v for k, v in told.items() if v is not None}
     if orders is not None:
         given["orders"] = orders.split(",")
@@ -89,13 +98,18 @@ def budget(where: str, name: str, key: str | None, orders: str | None, **told: A
 @click.argument("name")
 @click.argument("mechanism", metavar="EXPR")
 @click.option("--purpose", default="", help="What it is for.")
-@click.option("--request-id", help="The same id charges once.")
-@click.option("--delta", metavar="D", help="At which δ an ε is paid (rules basic and approx).")
+@click.option("--request-id", help="A name for this request; the same one charges only once.")
+@click.option("--delta", metavar="D", help="The δ at which an ε is charged (rules basic and approx).")
 @click.option("--plan", help="The request id of the plan that this is a step of.")
 @_key
 @_json
 def charge(where: str, name: str, mechanism: str, key: str | None, as_json: bool, **told: Any) -> None:
-    """Spend what EXPR costs from the budget NAME, and print the receipt. Exit code 1 if it does not fit."""
+    """Spend what EXPR costs from the budget NAME, and print the receipt. Exit code 1 if it does not fit.
+
+    \b
+    Example:
+      tightrope ledger charge budget.db census "gaussian(sigma=40)" --purpose "age histogram" --request-id age-1
+    """
     with _opened(where, key=key) as found:
         receipt = found.charge(name, tr.parse(mechanism), **told)
         click.echo(receipt.to_json() if as_json else f"entry {receipt.seq}, request {receipt.request_id}")
@@ -108,7 +122,11 @@ def charge(where: str, name: str, mechanism: str, key: str | None, as_json: bool
 @click.option("--fits", metavar="EXPR", help="Also say how many more of these fit.")
 @_json
 def status(where: str, name: str | None, fits: str | None, as_json: bool) -> None:
-    """What is spent and what is left, of the budget NAME or of all."""
+    """What is spent and what is left, of the budget NAME or of all.
+
+    \b
+    Example: tightrope ledger status budget.db census --fits "gaussian(sigma=40)"
+    """
     with _opened(where, read_only=True) as found:
         names = [name] if name is not None else found.budgets()
         if as_json:
@@ -166,7 +184,10 @@ def _numbers(found: tr.Ledger, name: str, fits: str | None) -> dict[str, Any]:
 @click.argument("name", required=False)
 @_json
 def history(where: str, name: str | None, as_json: bool) -> None:
-    """Every entry, of the budget NAME or of all, oldest first."""
+    """Every entry, of the budget NAME or of all, oldest first.
+
+    Example: tightrope ledger history budget.db census
+    """
     with _opened(where, read_only=True) as found:
         for e in found.history(name):
             if as_json:
@@ -184,6 +205,9 @@ def verify(where: str, receipts: tuple[str, ...], recount: bool, as_json: bool) 
     """Look for changed, missing, reordered or cut rows. Exit code 1 if anything is found.
 
     Keep the last receipt outside the ledger: only it shows that the end was cut off or an old copy put back.
+
+    \b
+    Example: tightrope ledger verify budget.db --receipt receipts.txt
     """
     try:
         lines = [line for path in receipts for line in Path(path).read_text(encoding="utf-8").splitlines() if line]
@@ -220,7 +244,11 @@ def _bar() -> Iterator[Callable[[int, int], None] | None]:
 @click.option("--format", "kind", type=click.Choice(["json", "csv"]), default="json", show_default=True)
 @click.option("--output", metavar="FILE", help="Where to write; the terminal if not given.")
 def export(where: str, kind: str, output: str | None) -> None:
-    """Every entry for auditors, as JSON or CSV."""
+    """Every entry for auditors, as JSON or CSV.
+
+    \b
+    Example: tightrope ledger export budget.db --format csv --output entries.csv
+    """
     with _opened(where, read_only=True) as found:
         found.export(output if output is not None else sys.stdout, kind)
 
@@ -229,7 +257,10 @@ def export(where: str, kind: str, output: str | None) -> None:
 @click.argument("name")
 @click.option("--output", metavar="FILE", help="Where to write; NAME.svg if not given.")
 def plot(where: str, name: str, output: str | None) -> None:
-    """A picture of the spending of the budget NAME over time, as SVG."""
+    """A picture of the spending of the budget NAME over time, as SVG.
+
+    Example: tightrope ledger plot budget.db census --output census.svg
+    """
     from tightrope.budget.picture import picture
 
     with _opened(where, read_only=True) as found:

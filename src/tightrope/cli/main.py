@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import click
@@ -16,13 +17,13 @@ COMMANDS = {
     "epsilon": ("answers", "The least ε at a given δ."),
     "delta": ("answers", "The least δ at a given ε."),
     "calibrate": ("targets", "The least noise, greatest rate or greatest number of steps that meets a target."),
-    "steps": ("answers", "How many times EXPR fits a budget (ε, δ)."),
+    "steps": ("answers", "How many times EXPR can run within a budget (ε, δ)."),
     "compare": ("answers", "Every route to ε at a given δ, best first."),
     "explain": ("answers", "The proof of ε at a given δ: each theorem, its source and its number."),
     "check": ("targets", "Whether somebody's claim holds: a certificate file, or EXPR with --epsilon and --delta."),
-    "renyi": ("answers", "The Rényi divergence of an order, the worse direction."),
+    "renyi": ("answers", "The Rényi divergence at an order, the larger of both directions."),
     "profile": ("answers", "The privacy profile: δ at each ε."),
-    "tradeoff": ("answers", "The least false-negative rate of an attacker at a false-positive rate."),
+    "tradeoff": ("answers", "An attacker's least false-negative rate at a given false-positive rate."),
     "plot": ("documents", "A picture: profile, tradeoff, renyi, steps, noise or calibration."),
     "report": ("documents", "A statement a privacy reviewer can sign."),
     "release": ("release", "A private statistic of a column: count, sum, mean, histogram or quantile."),
@@ -42,7 +43,7 @@ Examples:
   tightrope plot tradeoff "gaussian(sigma=1)" "laplace(scale=1)" -o curve.svg
 
 \b
-Exit codes: 0 answered (and holds), 1 not proved, 2 bad input, 3 does not meet the target.
+Exit codes: 0 answered (and holds), 1 no proof found, 2 bad input, 3 does not meet the target.
 """
 
 
@@ -86,7 +87,9 @@ class _Shell(click.Group):
         except TightropeError as wrong:
             raise _Refused(str(wrong)) from None
         except OSError as wrong:
-            raise _Refused(f"{wrong.filename or 'file'}: {wrong.strerror or wrong}") from None
+            lost = isinstance(wrong, FileNotFoundError) and not Path(str(wrong.filename)).parent.exists()
+            hint = ". The folder does not exist: create it first." if lost else ""
+            raise _Refused(f"{wrong.filename or 'file'}: {wrong.strerror or wrong}{hint}") from None
 
 
 class _Refused(click.ClickException):
@@ -99,7 +102,8 @@ def cli() -> None:
     """Differential-privacy accounting: every answer is a certified [lower, upper] with its proof.
 
     EXPR describes a mechanism in the text form, such as "gaussian(sigma=1).poisson(0.01) * 10000". Numbers are
-    exact: 0.1 is one tenth, and 1/3 may be written as such. Most commands take training flags instead.
+    exact: 0.1 is one tenth, and 1/3 may be written as such. Instead of EXPR most commands take the flags of a training
+    run, such as --noise-multiplier.
     """
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):

@@ -28,6 +28,7 @@ NEEDS = {  # what each statistic cannot do without, and what it may have besides
     "histogram": (("column",), ("bins", "categories", "missing", "delta")),
     "quantile": (("column", "lower", "upper"), ("missing", "whole", "q", "step")),
 }
+NEIGHBOURS = "One record more or less (the default), or one exchanged for another."
 SETTINGS = ("column", "lower", "upper", "bins", "categories", "q", "step", "missing", "whole", "delta")
 
 
@@ -43,10 +44,10 @@ SETTINGS = ("column", "lower", "upper", "bins", "categories", "q", "step", "miss
 @click.option("--bins", metavar="B,B,…", help="Edges of a histogram of numbers; the last bin is closed.")
 @click.option("--categories", metavar="C,C,…", help="Categories of a histogram of texts.")
 @asked.number("q", "Q", "Which quantile, from 0 to 1 (default 0.5, the median).", required=False)
-@asked.number("step", "S", "The distance of possible answers of a quantile.", required=False)
+@asked.number("step", "S", "The distance between possible answers of a quantile.", required=False)
 @asked.number("missing", "V", "The number that stands for empty cells; without it they are refused.", required=False)
-@click.option("--whole", is_flag=True, help="The column holds whole numbers; it is not guessed from the cells.")
-@click.option("--relation", type=click.Choice(["add-remove", "replace"]), default="add-remove", help="The neighbours.")
+@click.option("--whole", is_flag=True, help="The column holds whole numbers; that is not guessed from the cells.")
+@click.option("--relation", type=click.Choice(["add-remove", "replace"]), default="add-remove", help=NEIGHBOURS)
 @click.option("--confidence", default="0.95", metavar="P", help="The chance that the interval holds the exact answer.")
 @click.option("--delimiter", default=",", metavar="X", help="What separates the cells of a CSV file.")
 @asked.as_json
@@ -55,8 +56,8 @@ def release(
 ) -> None:
     """A private statistic of a column: count, sum, mean, histogram or quantile.
 
-    FILE is CSV with a header (UTF-8) or Parquet. Bounds, bins and categories must be fixed without a look at the data.
-    Every release spends its budget again: tightrope ledger keeps count.
+    FILE is CSV with a header (UTF-8) or Parquet. Fix bounds, bins and categories without looking at the data.
+    Every release spends its budget again; tightrope ledger keeps count.
 
     \b
     Examples:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tightrope import Calibration, Check, Claim, Comparison
 
 DIGITS = "#.12g"
-TIGHT = "yes, only the error of computing it separates the ends"
+TIGHT = "yes: the two ends differ only by computing error"
 GIVEN = {"epsilon": "ε", "delta": "δ", "fpr": "false-positive rate", "omega": "ω"}
 USUAL = ("rdp", "rdp-classic", "zcdp-classic", "advanced", "basic")
 RENYI = "the divergence of this order, evaluated"

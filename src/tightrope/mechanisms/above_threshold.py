@@ -20,8 +20,10 @@ from tightrope.theorems import Source, theorem
 
 @dataclass(frozen=True, init=False, repr=False)
 class AboveThreshold(Leaf):
-    """Threshold noise Lap(Δ/ε₁) drawn once, query noise Lap(2cΔ/ε₂) (cΔ/ε₂ if ``monotone``), stop after ``count``
-    positives.
+    """The sparse vector technique: say which queries lie above a threshold, and stop after ``count`` that do.
+
+    The threshold has noise Lap(Δ/ε₁), drawn once, and each query Lap(2cΔ/ε₂) (cΔ/ε₂ if ``monotone``), where ε₁ is
+    ``epsilon_threshold``, ε₂ is ``epsilon_queries`` and c is ``count``.
 
     >>> print(AboveThreshold(0.5, 0.5, count=3))
     above_threshold(epsilon_threshold=0.5, epsilon_queries=0.5, count=3)

@@ -15,7 +15,14 @@ RELATIONS = ("add-remove", "replace")
 
 
 class Mechanism(ABC):
-    """A description of what was run. Its parameters are exact numbers; it costs nothing until it is asked about."""
+    """A description of what was run, with exact parameters. Describing costs nothing; ask ``tr.epsilon`` and the like.
+
+    ``m * 10`` is ten runs, ``a + b`` both; the methods sample, shuffle, group and run it.
+
+    >>> from tightrope import Gaussian, Laplace
+    >>> print(Gaussian(sigma=1).poisson(0.01) * 10_000 + Laplace(scale=2) * 20)
+    gaussian(sigma=1).poisson(0.01) * 10000 + laplace(scale=2) * 20
+    """
 
     text_name: ClassVar[str]
 
@@ -50,25 +57,34 @@ class Mechanism(ABC):
     __rmul__ = __mul__
 
     def release(self, values: Any, **options: Any) -> Any:
-        """Run it on ``values`` with exact noise; what can be given and what comes back is in docs/release.md."""
+        """Run the mechanism on ``values`` with exact noise, and return the noisy answer in the same form.
+
+        Numbers and arrays for noise, scores for selection; docs/release.md lists what each mechanism takes.
+        """
         from tightrope.mechanisms.running.release import released
 
         return released(self, values, options)
 
     def on_grid(self, step: Number) -> Mechanism:
-        """The same mechanism with released numbers rounded to multiples of ``step``, a power of two."""
+        """The same mechanism with released numbers rounded to multiples of ``step``, a power of two.
+
+        No claim changes.
+        """
         from tightrope.mechanisms.grids import with_grid
 
         return with_grid(self, step)
 
     def interval(self, confidence: Number) -> float:
-        """The ± within which a released number lies with this chance, before anything is spent."""
+        """Half the width of an interval around a released number that holds the exact one with chance ``confidence``.
+
+        It depends on the noise only, so it is known before anything is spent.
+        """
         from tightrope.mechanisms.running.intervals import half_width
 
         return half_width(self, confidence)
 
     def group(self, size: Number) -> Mechanism:
-        """The same mechanism, seen by ``size`` records at once in its relation."""
+        """Protect ``size`` records at once instead of one, for example all records of one user. Apply it last."""
         from tightrope.mechanisms.composed import grouped
 
         return grouped(self, size)
@@ -80,11 +96,11 @@ class Mechanism(ABC):
         max_batch: Number | None = None,
         population: Number | None = None,
     ) -> Mechanism:
-        """Run on a batch that takes each record independently with chance ``rate``.
+        """Run on a batch that takes each record independently with chance ``rate``, from 0 to 1.
 
-        The leaf's sensitivity means: one record present or absent (C for a sum clipped to C), under both relations.
-        With ``max_batch``, records of a larger batch are dropped until so many are left; ``population`` is then the
-        largest number of records the data may have.
+        The sensitivity is for one record present or absent (C for a sum clipped to C), under both relations. If
+        ``max_batch`` is given, larger batches are cut to that size; ``population`` is then the largest number of
+        records the data may have.
         """
         from tightrope.mechanisms.sampled import Poisson
 
@@ -93,7 +109,7 @@ class Mechanism(ABC):
     def without_replacement(self, size: Number, population: Number, relation: Relation = "replace") -> Mechanism:
         """Run on a batch of exactly ``size`` of ``population`` records, all batches equally likely.
 
-        The leaf's sensitivity means: one record exchanged (2C for a sum clipped to C), under both relations.
+        The sensitivity is for one record exchanged for another (2C for a sum clipped to C), under both relations.
         Under add-remove, ``population`` is the smaller of the two data sets.
         """
         from tightrope.mechanisms.sampled import WithoutReplacement
@@ -101,33 +117,36 @@ class Mechanism(ABC):
         return WithoutReplacement(self, size, population, relation)
 
     def with_replacement(self, size: Number, population: Number) -> Mechanism:
-        """Run on ``size`` records drawn one after the other from ``population``, each time from all of them.
+        """Run on ``size`` records, each drawn from all ``population`` records, so that one may be drawn several times.
 
-        The leaf's sensitivity means: one record exchanged (2C for a sum clipped to C); the relation is replace.
+        The relation is replace. The sensitivity is for one record exchanged for another (2C for a sum clipped to C).
         """
         from tightrope.mechanisms.sampled import WithReplacement
 
         return WithReplacement(self, size, population)
 
     def shuffled(self, users: Number) -> Mechanism:
-        """Run by each of ``users`` users on their own datum, the reports shuffled; one user's datum is exchanged."""
+        """Each of ``users`` users runs it on their own datum, and the reports are shuffled before anyone sees them.
+
+        The relation is replace: one user's datum is exchanged for another.
+        """
         from tightrope.mechanisms.shuffled import Shuffled
 
         return Shuffled(self, users)
 
     def shuffled_batches(self, steps: Number) -> Mechanism:
-        """Run once on each of ``steps`` batches of one epoch, in which a random order puts every record exactly once.
+        """Run once on each of the ``steps`` batches of one epoch: the records in a random order, cut into batches.
 
-        The leaf's sensitivity means: one record exchanged (2C for a sum clipped to C); the relation is replace.
+        The relation is replace. The sensitivity is for one record exchanged for another (2C for a sum clipped to C).
         """
         from tightrope.mechanisms.batches import ShuffledBatches
 
         return ShuffledBatches(self, steps)
 
     def allocated(self, steps: Number) -> Mechanism:
-        """Run ``steps`` times, each record taking part in one of the runs, chosen at random for each record.
+        """Run ``steps`` times; each record takes part in just one of the runs, chosen at random (balls into bins).
 
-        The leaf's sensitivity means: one record present or absent (C for a sum clipped to C); add-remove.
+        The relation is add-remove. The sensitivity is for one record present or absent (C for a sum clipped to C).
         """
         from tightrope.mechanisms.batches import Allocated
 

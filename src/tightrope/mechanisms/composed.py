@@ -74,8 +74,8 @@ class Grouped(Wrapped):
 class Parallel(Mechanism):
     """Mechanisms on disjoint blocks of records; which block a record is in depends on that record alone.
 
-    The parts' sensitivities are for one record present or absent. Under «replace» a record may leave one block and
-    enter another, which costs what two records cost.
+    One record then costs what the dearest block costs, not the sum. The sensitivities are for one record present or
+    absent. Under "replace" a record may leave one block and enter another, which costs what two records cost.
 
     >>> from tightrope.mechanisms.laplace import Laplace
     >>> print(Parallel(Laplace(1), Laplace(2)))

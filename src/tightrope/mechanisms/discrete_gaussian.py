@@ -30,8 +30,9 @@ from tightrope.theorems import Source, theorem
 
 @dataclass(frozen=True, init=False, repr=False)
 class DiscreteGaussian(Leaf):
-    """Integer noise N_ℤ(0, σ²) on an integer query: one record changes at most ``coordinates`` entries, each by at
-    most ``sensitivity``.
+    """Integer noise with P(k) ∝ exp(−k²/2σ²) on an integer query, σ = ``sigma``.
+
+    One record changes at most ``coordinates`` entries, each by at most the whole number ``sensitivity``.
 
     >>> print(DiscreteGaussian(sigma=10))
     discrete_gaussian(sigma=10)

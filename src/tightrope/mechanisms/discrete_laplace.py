@@ -26,7 +26,7 @@ MOST_LISTED = 1000  # atoms written out one by one; a larger sensitivity uses th
 
 @dataclass(frozen=True, init=False, repr=False)
 class DiscreteLaplace(Leaf):
-    """Integer noise of scale ``scale`` on an integer query whose ℓ1 sensitivity is the whole number ``sensitivity``.
+    """Integer noise with P(k) ∝ exp(−|k|/``scale``) on an integer query of ℓ1 ``sensitivity``, a whole number.
 
     >>> print(DiscreteLaplace(scale=2, sensitivity=3))
     discrete_laplace(scale=2, sensitivity=3)

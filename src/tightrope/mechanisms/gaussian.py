@@ -21,8 +21,9 @@ from tightrope.theorems import Source, theorem
 
 @dataclass(frozen=True, init=False, repr=False)
 class Gaussian(Leaf):
-    """Noise of standard deviation ``sigma`` on a query whose ℓ2 sensitivity is ``sensitivity``, in any dimension.
+    """Gaussian noise of standard deviation ``sigma`` on a query of ℓ2 ``sensitivity``, both in the query's units.
 
+    The query may be a number or a vector of any dimension. The noise multiplier of DP-SGD is sigma/sensitivity.
     ``grid`` is the step of released numbers, a power of two; it changes no claim.
 
     >>> print(Gaussian(sigma=2.5))

@@ -33,9 +33,10 @@ _NOISY = 100  # up to this ε₀: beyond, there is hardly any noise, and moments
 
 @dataclass(frozen=True, init=False, repr=False)
 class Laplace(Leaf):
-    """Laplace noise of scale ``scale`` (its b) on a query whose ℓ1 sensitivity is ``sensitivity``, in any dimension.
+    """Laplace noise of scale b = ``scale`` on a query of ℓ1 ``sensitivity``, both in the query's units.
 
-    ``grid`` is the step of released numbers, a power of two; it changes no claim.
+    The query may be a number or a vector of any dimension. Its pure ε is sensitivity/scale; the noise's standard
+    deviation is √2 times its scale. ``grid`` is the step of released numbers, a power of two; it changes no claim.
 
     >>> print(Laplace(scale=2))
     laplace(scale=2)

@@ -25,9 +25,9 @@ from tightrope.theorems import Source, theorem
 
 @dataclass(frozen=True, init=False, repr=False)
 class RandomizedResponse(Leaf):
-    """Answer truthfully with chance p, otherwise uniformly one of the other k − 1 answers. State ``epsilon`` or ``p``.
+    """Give the true one of ``k`` answers with chance p, otherwise one of the other k − 1, all equally likely.
 
-    ``epsilon`` means p = e^ε/(e^ε + k − 1).
+    State either ``p``, or ``epsilon``, which means p = e^ε/(e^ε + k − 1).
 
     >>> print(RandomizedResponse(epsilon=1), RandomizedResponse(p=0.75, k=4))
     randomized_response(epsilon=1) randomized_response(p=0.75, k=4)

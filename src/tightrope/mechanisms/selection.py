@@ -31,7 +31,10 @@ class _Selection(Leaf):
 
 @dataclass(frozen=True, init=False, repr=False)
 class Exponential(_Selection):
-    """Choose r with chance ∝ exp(εu_r/2Δ); exp(εu_r/Δ) if ``monotone``: one record moves all scores the same way.
+    """The exponential mechanism: choose candidate r with chance ∝ exp(εu_r/2Δ), where u_r is its score.
+
+    One record changes each score by at most Δ. ``monotone=True`` states that it moves all scores the same way; the
+    chance is then ∝ exp(εu_r/Δ).
 
     >>> print(Exponential(epsilon=1))
     exponential(epsilon=1)
@@ -43,8 +46,10 @@ class Exponential(_Selection):
 
 @dataclass(frozen=True, init=False, repr=False)
 class NoisyMax(_Selection):
-    """Report which score is largest after Laplace noise of scale 2Δ/ε (Δ/ε if ``monotone``); only the winner's name
-    is released.
+    """Report which score is largest after Laplace noise of scale 2Δ/ε (Δ/ε if ``monotone``).
+
+    Only the winner's name is released, not its score. ``monotone=True`` states that one record moves all scores the
+    same way.
 
     >>> print(NoisyMax(epsilon=1, monotone=True))
     noisy_max(epsilon=1, monotone=true)
@@ -55,7 +60,9 @@ class NoisyMax(_Selection):
 
 @dataclass(frozen=True, init=False, repr=False)
 class PermuteAndFlip(_Selection):
-    """Visit candidates in random order, accept r with chance exp(ε(u_r − max u)/2Δ) (without the 2 if ``monotone``).
+    """Visit the candidates in random order and accept r with chance exp(ε(u_r − max u)/2Δ), until one is accepted.
+
+    ``monotone=True`` states that one record moves all scores the same way; the 2 is then left out.
 
     >>> print(PermuteAndFlip(epsilon=0.5))
     permute_and_flip(epsilon=0.5)

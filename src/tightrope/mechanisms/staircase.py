@@ -21,8 +21,10 @@ from tightrope.theorems import Source, theorem
 
 @dataclass(frozen=True, init=False, repr=False)
 class Staircase(Leaf):
-    """Staircase noise with steps of width ``gamma`` and 1 − gamma (in units of the sensitivity); None: the γ of least
-    E|X|. ``grid`` is the step of released numbers, a power of two; it changes no claim.
+    """Staircase noise, which by default has the least expected size of all noise that is ε-DP.
+
+    Its steps have widths ``gamma`` and 1 − gamma, in units of the sensitivity; the default gamma is the one of least
+    expected size. ``grid`` is the step of released numbers, a power of two; it changes no claim.
 
     >>> print(Staircase(epsilon=1))
     staircase(epsilon=1)

@@ -27,7 +27,7 @@ class Stated(Leaf):
 
 @dataclass(frozen=True, init=False, repr=False)
 class Pure(Stated):
-    """Any ε-DP mechanism.
+    """The guarantee of ε-DP: the worst mechanism that satisfies it. Use it where only the guarantee is known.
 
     >>> print(Pure(0.5))
     pure(epsilon=0.5)
@@ -48,7 +48,7 @@ class Pure(Stated):
 
 @dataclass(frozen=True, init=False, repr=False)
 class Approx(Stated):
-    """Any (ε, δ)-DP mechanism.
+    """The guarantee of (ε, δ)-DP: the worst mechanism that satisfies it.
 
     >>> print(Approx(0.1, 1e-8) * 50)
     approx(epsilon=0.1, delta=1e-8) * 50
@@ -65,7 +65,7 @@ class Approx(Stated):
 
 @dataclass(frozen=True, init=False, repr=False)
 class ZCDP(Stated):
-    """Any δ-approximately (ξ, ρ)-zCDP mechanism; plain ρ-zCDP by default.
+    """The guarantee of δ-approximate (ξ, ρ)-zCDP; plain ρ-zCDP by default.
 
     >>> print(ZCDP(0.1))
     zcdp(rho=0.1)
@@ -97,7 +97,7 @@ class ZCDP(Stated):
 
 @dataclass(frozen=True, init=False, repr=False)
 class TCDP(Stated):
-    """Any (ρ, ω)-tCDP mechanism.
+    """The guarantee of (ρ, ω)-tCDP: D_α ≤ ρα at the Rényi orders 1 < α < ω.
 
     >>> print(TCDP(0.1, 20))
     tcdp(rho=0.1, omega=20)
@@ -121,7 +121,7 @@ class TCDP(Stated):
 
 @dataclass(frozen=True, init=False, repr=False)
 class CDP(Stated):
-    """Any (μ, τ)-mean-concentrated mechanism.
+    """The guarantee of (μ, τ)-mean-concentrated DP: the loss has mean at most μ and is τ-subgaussian around it.
 
     >>> print(CDP(0.3, 0.7))
     cdp(mu=0.3, tau=0.7)
@@ -143,7 +143,7 @@ class CDP(Stated):
 
 @dataclass(frozen=True, init=False, repr=False)
 class GDP(Stated):
-    """Any μ-GDP mechanism.
+    """The guarantee of μ-GDP: neighbours are at least as hard to tell apart as N(0, 1) and N(μ, 1).
 
     >>> print(GDP(1))
     gdp(mu=1)
@@ -164,7 +164,10 @@ class GDP(Stated):
 
 @dataclass(frozen=True, init=False, repr=False)
 class RDP(Stated):
-    """Any mechanism with these Rényi divergences at these orders: linear in K between them, nothing above the last.
+    """The guarantee of Rényi DP at some orders, ``{order: epsilon}``.
+
+    Between two orders (α − 1)·ε(α) is interpolated linearly; below the first order its value holds, and above the last
+    nothing is known.
 
     >>> print(RDP({2: 0.1, 8: 0.5}))
     rdp({2: 0.1, 8: 0.5})

@@ -11,7 +11,11 @@ from tightrope.numerics.balls import LARGEST, Ball, lower_float, upper_float
 
 @dataclass(frozen=True)
 class Bound:
-    """An enclosure: ``lower`` ≤ the number meant ≤ ``upper``."""
+    """Two floats around a number that is not known exactly: ``lower`` ≤ the number ≤ ``upper``.
+
+    >>> 0.5 in Bound(0.25, 1.0), Bound(0.25, 1.0).gap
+    (True, 0.75)
+    """
 
     lower: float
     upper: float

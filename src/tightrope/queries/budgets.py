@@ -40,7 +40,8 @@ def budget(epsilon: Number | None, delta: Number | None, rho: Number | None, mec
     given = [name for name, x in (("epsilon", epsilon), ("rho", rho), ("mechanism", mechanism)) if x is not None]
     if len(given) != 1 or (delta is not None and epsilon is None):
         hint = "State epsilon=, epsilon= with delta=, rho=, or mechanism=."
-        raise BadParameter("epsilon", epsilon, f"exactly one budget must be stated, not {given or 'none'}", hint)
+        told = " and ".join(given) or "none"
+        raise BadParameter("epsilon", epsilon, f"exactly one budget must be stated, not {told}", hint)
     if mechanism is not None and not isinstance(mechanism, Mechanism):
         raise BadParameter("mechanism", mechanism, "must be a mechanism", "For example tr.Laplace(scale=2).")
     if delta is not None and not 0 < exact("delta", delta) < 1:
@@ -133,7 +134,9 @@ def neighbours(relation: Relation) -> Relation:
 
 
 def split(budget: Number, weights: int | Sequence[Number]) -> tuple[Fraction, ...]:
-    """A budget (an ε or a ρ) divided by weights, or into so many equal parts: exact parts that add up to all of it.
+    """Divide a budget (an ε or a ρ) by weights, or into a number of equal parts.
+
+    Returns a tuple of Fractions that add up to exactly the whole budget.
 
     >>> split(1, [1, 2, 1])
     (Fraction(1, 4), Fraction(1, 2), Fraction(1, 4))

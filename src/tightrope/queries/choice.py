@@ -27,9 +27,14 @@ def argmax(
     mechanism: Mechanism | None = None,
     relation: Relation = "add-remove",
 ) -> Release:
-    """The candidate with about the highest score; scores may be a mapping {candidate: score}.
+    """Release the candidate with about the highest score; ``scores`` is a list, or a mapping {candidate: score}.
 
-    One record moves every score by at most ``sensitivity``; ``monotone``: all of them the same way, as counts do.
+    One record changes every score by at most ``sensitivity``. ``monotone=True`` says that it moves all of them the same
+    way, as it does counts. ``method`` is "permute_and_flip", "exponential" or "noisy_max". State ``epsilon`` or a
+    ``mechanism``. Returns a Release: ``.value`` is a candidate; for a list, one of ``candidates`` or its position.
+
+    >>> argmax({"tea": 10, "coffee": 5000}, epsilon=1).value
+    'coffee'
     """
     neighbours(relation)
     spent = budget(epsilon, None, None, mechanism)

@@ -33,9 +33,16 @@ def histogram(
     mechanism: Mechanism | None = None,
     relation: Relation = "add-remove",
 ) -> Release:
-    """How many values fall in each category, or between each two neighbouring ``bins`` (the last one closed).
+    """Release how many values fall in each category, or between neighbouring edges in ``bins`` (the last bin closed).
 
-    Categories and bins are fixed beforehand, without a look at the data; values outside of them are not counted.
+    Fix the categories or bins beforehand, without looking at the data; values outside them are not counted.
+
+    Returns a Release: ``.value`` (an array), ``.claim``, ``.interval(0.95)``. State one budget: ``epsilon`` (Laplace
+    noise), ``epsilon`` with ``delta`` or ``rho`` (Gaussian noise), or a ``mechanism``.
+
+    >>> answer = histogram(["tea", "tea", "coffee"], categories=["tea", "coffee"], epsilon=0.5)
+    >>> answer.value.shape, str(answer.mechanism)
+    ((2,), 'discrete_laplace(scale=2)')
     """
     neighbours(relation)
     spent = budget(epsilon, delta, rho, mechanism)

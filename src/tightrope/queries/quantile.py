@@ -36,9 +36,15 @@ def quantile(
     mechanism: Mechanism | None = None,
     relation: Relation = "add-remove",
 ) -> Release:
-    """A value with about a share ``q`` of the records below it: lower, lower + step, … or upper.
+    """Release a value with about a share ``q`` of the records below it; 0.5 asks for the median.
 
-    The chance of each candidate y falls by e^{ε/2} with every record by which the number below y misses q·n.
+    The candidates are lower, lower + step, … up to upper. A candidate is less likely the further the number of records
+    below it is from q·n (the exponential mechanism). Returns a Release with ``.value`` and ``.claim``, but no interval.
+    State one budget: ``epsilon``, ``rho``, or ``mechanism=Exponential(...)``.
+
+    >>> answer = quantile([39, 50, 38, 53], 0.5, lower=0, upper=100, epsilon=1)
+    >>> answer.value in range(101), str(answer.mechanism)
+    (True, 'exponential(epsilon=1)')
     """
     neighbours(relation)
     m = _selection(budget(epsilon, None, rho, mechanism))

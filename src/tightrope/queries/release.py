@@ -27,9 +27,15 @@ def around(value: int | float, half: float) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Release:
-    """``value`` may be published; ``mechanism`` is what was run, for ``relation``; ``std`` is the noise's deviation.
+    """A private answer, from ``tr.count`` and the other queries. ``value`` may be published.
 
-    ``source`` says where the random bits came from.
+    ``mechanism`` is what was run, for neighbours under ``relation``; ``claim`` is what it cost; ``std`` bounds the
+    noise's standard deviation (None for a choice); ``source`` says where the random bits came from.
+
+    >>> from tightrope import count
+    >>> answer = count([True, False, True], epsilon=0.5)
+    >>> answer.claim.upper, type(answer.value)
+    (0.5, <class 'int'>)
     """
 
     value: Any
@@ -46,9 +52,9 @@ class Release:
         return found if found.upper < inf else zcdp(self.mechanism)
 
     def interval(self, confidence: Number = 0.95) -> tuple[Any, Any]:
-        """(low, high): contains the exact answer (of the clamped data) with this chance, entry by entry."""
+        """(low, high), which contains the exact answer (of the clamped data) with this chance, entry by entry."""
         if self._ends is None:
-            raise Unsupported("an interval for a choice", "what was released is not a number", "Look at .value.")
+            raise Unsupported("an interval for this answer", "it was chosen among candidates", "Look at .value.")
         return self._ends(confidence)
 
     def __float__(self) -> float:

@@ -30,7 +30,15 @@ def count(
     mechanism: Mechanism | None = None,
     relation: Relation = "add-remove",
 ) -> Release:
-    """How many records there are; of truth values, how many are True."""
+    """Release how many records there are; if they are truth values, how many are True.
+
+    Returns a Release: ``.value``, ``.claim``, ``.interval(0.95)``. State one budget: ``epsilon`` (Laplace noise),
+    ``epsilon`` with ``delta`` or ``rho`` (Gaussian noise), or a ``mechanism``.
+
+    >>> answer = count([True, False, True], epsilon=0.5)
+    >>> print(answer.mechanism, answer.claim)
+    discrete_laplace(scale=2) ε ∈ [0.5, 0.5] (tight)
+    """
     neighbours(relation)
     spent = budget(epsilon, delta, rho, mechanism)
     return noisy(_counted(values), spent, Change(Fraction(1), whole=True), relation)
@@ -67,7 +75,15 @@ def sum(
     mechanism: Mechanism | None = None,
     relation: Relation = "add-remove",
 ) -> Release:
-    """The sum of all values, each clamped to [lower, upper] first. It is exact before the noise."""
+    """Release the sum of the values, each clamped to [lower, upper] first. The sum is exact before the noise is added.
+
+    Returns a Release: ``.value``, ``.claim``, ``.interval(0.95)``. State one budget: ``epsilon`` (Laplace noise),
+    ``epsilon`` with ``delta`` or ``rho`` (Gaussian noise), or a ``mechanism``.
+
+    >>> answer = sum([39, 50, 38, 53], lower=0, upper=100, epsilon=0.5)
+    >>> print(answer.mechanism, answer.claim)
+    discrete_laplace(scale=200, sensitivity=100) ε ∈ [0.5, 0.5] (tight)
+    """
     neighbours(relation)
     spent = budget(epsilon, delta, rho, mechanism)
     low, high = bounds(lower, upper)
@@ -88,10 +104,17 @@ def mean(
     relation: Relation = "add-remove",
     count_share: Number = Fraction(1, 2),
 ) -> Release:
-    """The mean of values clamped to [lower, upper].
+    """Release the mean of the values, each clamped to [lower, upper] first.
 
     Under "replace" the number of records is public and only the sum is noisy. Under "add-remove" a share of the
     budget (``count_share``) goes to a noisy count, the rest to the sum around the middle of the bounds.
+
+    Returns a Release: ``.value``, ``.claim``, ``.interval(0.95)``. State one budget: ``epsilon`` (Laplace noise) or
+    ``rho`` (Gaussian noise).
+
+    >>> answer = mean([39, 50, 38, 53], lower=0, upper=100, epsilon=1)
+    >>> print(answer.mechanism, answer.claim)
+    discrete_laplace(scale=2) + laplace(scale=100, sensitivity=50) ε ∈ [1.0, 1.0] (tight)
     """
     neighbours(relation)
     spent = budget(epsilon, None, rho, None)

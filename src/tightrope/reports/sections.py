@@ -57,7 +57,7 @@ def sections(s: Statement, drawn: bool = True) -> list[tuple[str, list[Block]]]:
             ("Sampling", s.sampler),
             ("Guarantee", f"({upper(s.claim.upper)}, {delta})-differential privacy"),
             ("Certified interval for ε", f"[{s.claim.lower!r}, {s.claim.upper!r}]"),
-            ("Tight", "yes: the interval is the error of computing it" if s.claim.tight
+            ("Tight", "yes: the two ends differ only by computing error" if s.claim.tight
              else "no: the truth may be smaller"),
         ),
     )

@@ -104,7 +104,10 @@ def percent(share: float) -> str:
 
 
 def report(mechanism: Mechanism | str, *, delta: Number, name: str = "", unit: str = "one record") -> Statement:
-    """A statement about ``mechanism`` at ``delta``, to be saved as html, md, json or yaml.
+    """Gather what a privacy reviewer has to sign about ``mechanism`` (a value or text), with ε at ``delta``.
+
+    ``name`` says what the report is about, ``unit`` what is protected. Returns a Statement: ``.sentences`` in plain
+    words, and ``.save("report.html")`` (or .md, .json, .yaml).
 
     >>> statement = report("gaussian(sigma=2)", delta=1e-5, name="age survey", unit="one person")
     >>> print(statement.sentences[2])

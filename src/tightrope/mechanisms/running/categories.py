@@ -26,7 +26,7 @@ def places(name: str, categories: Any) -> dict[Any, int]:
     except TypeError:
         raise BadParameter(name, "…", "must be hashable") from None
     if not entries or len(found) != len(entries):
-        raise BadParameter(name, categories, "must be different, and at least one")
+        raise BadParameter(name, categories, "must be one or more, all different")
     return found
 
 
