@@ -60,6 +60,8 @@ ELSEWHERE = {
     "renyi_without_replacement": "test_sampling.py::test_general_bounds_are_never_below_the_truth",
     "loss_is_dominated_by_dots": "test_tabled.py::test_a_profile_lies_between_its_tables",
     "loss_is_dominated_by_even_dots": "test_tabled.py::test_an_even_table_dominates_both_ways",
+    "loss_is_dominated_by_fewer_kinds": "test_ladders.py::test_few_kinds_bracket_what_is_known_of_all",
+    "loss_dominates_fewer_kinds": "test_ladders.py::test_few_kinds_bracket_what_is_known_of_all",
     "loss_dominates_lines": "test_tabled.py::test_a_profile_lies_between_its_tables",
     "loss_attained_without_replacement": "test_attained_samples.py::test_the_pair_of_equal_records_is_attained",
     "renyi_attained_by_sample": "test_attained_samples.py::test_whole_orders_of_a_discrete_base",

@@ -24,7 +24,7 @@ from tightrope.curves.renyi import LinearRenyi, Renyi, SmallestRenyi, SummedReny
 from tightrope.curves.renyi_profile import renyi_to_profile, renyi_to_profile_optimally
 from tightrope.curves.sampled.clones import one_shuffle
 from tightrope.curves.sampled.draws import nothing_sharper
-from tightrope.curves.ways import FAIR, TABLED
+from tightrope.curves.ways import FAIR, ROUGH, TABLED
 from tightrope.curves.worst_law import group_has_profile
 from tightrope.mechanisms.base import Mechanism
 from tightrope.mechanisms.composed import Grouped, composed, grouped
@@ -84,7 +84,7 @@ def fewer_route(m: Mechanism) -> Route | None:
     if known is None or law is None:
         return None
     steps = (*known.steps, line(loss_is_dominated_by_fewer_kinds, m), line(loss_has_profile, m))
-    return Route("fewer", "upper", steps, lambda: loss_has_profile(law), final=True)
+    return Route("fewer", "upper", steps, lambda: loss_has_profile(law), final=True, width=ROUGH)
 
 
 def law_route(m: Mechanism) -> Route | None:

@@ -35,7 +35,7 @@ def approximate_is_dominated_by_leaky_response(c: Approximate) -> Loss:
     """Every (ε, δ)-DP mechanism is a post-processing of leaky randomized response, which is itself (ε, δ)-DP."""
     key = ("leaky", c.epsilon.rational or id(c.epsilon), c.delta.rational or id(c.delta))
     known = c.epsilon.rational, c.delta.rational
-    ladder = () if known[0] is None or known[1] is None else ((("leaky", known[1]), known[0]),)
+    ladder = None if known[0] is None or known[1] is None else (("leaky", known[1]), (known[0],))
     return Loss(((FinitePair(key, leaky_law(c.epsilon, c.delta), ladder=ladder), 1),))
 
 

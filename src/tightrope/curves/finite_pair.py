@@ -9,7 +9,7 @@ from functools import cached_property
 from math import exp, expm1, inf, isfinite, log, log1p
 from typing import TYPE_CHECKING
 
-from tightrope.curves.pair import Pair, approximate
+from tightrope.curves.pair import Pair, Rung, approximate
 from tightrope.numerics.balls import INFINITY, Ball, ball, precision
 from tightrope.numerics.real import UNBOUNDED, Real
 from tightrope.numerics.sums.finite import FiniteLaw
@@ -43,7 +43,7 @@ class FinitePair(Pair):
     law: FiniteLaw = field(compare=False)
     composes: bool = field(default=True, compare=False)
     shifted: bool = field(default=False, compare=False)
-    ladder: tuple[tuple[Hashable, Fraction], ...] = field(default=(), compare=False)
+    ladder: Rung | None = field(default=None, compare=False)
     words = "one of finitely many values"
     decays = False
 
@@ -101,9 +101,9 @@ class FinitePair(Pair):
             return max(live, key=lambda v: v.rational or Fraction(0))
         return Real(None, lambda: _largest([v.ball() for v in live]))
 
-    def rungs(self) -> list[tuple[Hashable, Fraction]]:
-        """Those that whoever made it knows of."""
-        return list(self.ladder)
+    def rung(self) -> Rung | None:
+        """That which whoever made it knows of."""
+        return self.ladder
 
     def atom_unit(self) -> Fraction | None:
         """Of its lattice."""

@@ -11,6 +11,8 @@ from tightrope.curves.loss import Loss, Parts, merged
 from tightrope.curves.pair import Pair
 from tightrope.theorems import Source, theorem
 
+_Member = tuple[Pair, tuple[Fraction, ...], int]
+
 __all__ = ["kinds", "loss_dominates_fewer_kinds", "loss_is_dominated_by_fewer_kinds"]
 
 MANY = 40  # kinds; what they cost together is found as they are
@@ -43,35 +45,49 @@ def _fewer(c: Loss, largest: bool) -> Loss | None:
     if kinds(c) <= MANY:
         return None
     rungs = _RUNGS if hits(c) >= _HITS else _FEW_RUNGS
-    found = Loss(_thinned(c.remove, largest, rungs), None if c.add is None else _thinned(c.add, largest, rungs))
-    return found if kinds(found) <= MANY else None
+    while rungs > 1:
+        found = Loss(_thinned(c.remove, largest, rungs), None if c.add is None else _thinned(c.add, largest, rungs))
+        if kinds(found) <= MANY:
+            return found
+        rungs = rungs * 2 // 3
+    return None
 
 
-def _thinned(parts: Parts, largest: bool, most: int) -> Parts:
-    """Families that differ in the noise first, then those that differ in the rate."""
-    found = merged(parts)
-    for which in (0, 1):
-        families: dict[Hashable, list[tuple[Fraction, Pair, int]]] = {}
-        others: list[tuple[Pair, int]] = []
-        for pair, n in found:
-            rungs = pair.rungs()
-            if which < len(rungs):
-                families.setdefault(rungs[which][0], []).append((rungs[which][1], pair, n))
-            else:
-                others.append((pair, n))
-        found = merged((*others, *(one for family in families.values() for one in _steps(family, largest, most))))
-    return found
+def _thinned(parts: Parts, largest: bool, rungs: int) -> Parts:
+    """Each family in cells of about the same relative size, whose members count as the worst or the best of them."""
+    families: dict[Hashable, list[_Member]] = {}
+    found: list[tuple[Pair, int]] = []
+    for pair, n in merged(parts):
+        known = pair.rung()
+        if known is None:
+            found.append((pair, n))
+            continue
+        family, numbers = known
+        if len(numbers) > 1 and pair.at_rate(numbers[1]) is None:  # of one rate, as no other can be had
+            family, numbers = (family, numbers[1:]), numbers[:1]
+        families.setdefault(family, []).append((pair, numbers, n))
+    for members in families.values():
+        places = zip(*(_places([one[1][i] for one in members], rungs) for i in range(len(members[0][1]))), strict=True)
+        cells: dict[tuple[int, ...], list[_Member]] = {}
+        for place, member in zip(places, members, strict=True):
+            cells.setdefault(place, []).append(member)
+        found += [_standing(cell, largest) for cell in cells.values()]
+    return merged(tuple(found))
 
 
-def _steps(family: list[tuple[Fraction, Pair, int]], largest: bool, most: int) -> list[tuple[Pair, int]]:
-    """Neighbours that are about as far apart, relatively, as any, by the one of them at the end."""
-    if len(family) <= most:
-        return [(pair, n) for _, pair, n in family]
-    family.sort(key=lambda one: one[0])
-    low, high = float(family[0][0]), float(family[-1][0])
-    span = math.log(high / low) if 0 < low < high < math.inf else 0.0
-    groups: dict[int, list[tuple[Fraction, Pair, int]]] = {}
-    for place, one in enumerate(family):
-        share = math.log(float(one[0]) / low) / span if span > 0 else place / len(family)
-        groups.setdefault(min(int(share * most), most - 1), []).append(one)
-    return [(group[-1 if largest else 0][1], sum(n for _, _, n in group)) for group in groups.values()]
+def _places(numbers: list[Fraction], rungs: int) -> list[int]:
+    """In which of so many cells each lies, on a logarithmic scale."""
+    logs = [math.log(x.numerator) - math.log(x.denominator) if x > 0 else -math.inf for x in numbers]
+    finite = [x for x in logs if x > -math.inf]
+    low, high = min(finite, default=0.0), max(finite, default=0.0)
+    step = (high - low) / rungs or 1.0
+    return [-1 if x == -math.inf else min(int((x - low) / step), rungs - 1) for x in logs]
+
+
+def _standing(cell: list[_Member], largest: bool) -> tuple[Pair, int]:
+    """The pair that dominates all of the cell, or is dominated by all, and how many it stands for."""
+    choose = max if largest else min
+    pair, numbers, _ = choose(cell, key=lambda one: one[1][0])
+    rate = choose(one[1][-1] for one in cell)
+    other = pair.at_rate(rate) if len(numbers) > 1 and rate != numbers[1] else None
+    return pair if other is None else other, sum(n for _, _, n in cell)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import frexp, inf, isqrt
 from typing import TYPE_CHECKING
 
-from tightrope.curves.pair import Pair
+from tightrope.curves.pair import Pair, Rung
 from tightrope.numerics.balls import Ball, ball, precision
 from tightrope.numerics.moments.sampled import without_replacement_normal
 from tightrope.numerics.moments.sampled_normal import log_power_mean, log_power_means
@@ -34,10 +34,10 @@ class NormalPair(Pair):
         """Φ(−x/μ + μ/2) − e^x Φ(−x/μ − μ/2)."""
         return normal_call(self.mu(), x)
 
-    def rungs(self) -> list[tuple[Hashable, Fraction]]:
+    def rung(self) -> Rung | None:
         """More noise, added to what is released, makes μ smaller."""
         square = self.mu_squared.rational
-        return [] if square is None else [("normal", square)]
+        return None if square is None else ("normal", (square,))
 
     def atom_unit(self) -> Fraction:
         """There are none."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tightrope.numerics.grid.cells import CellLaw  # numpy is loaded when a grid is wanted
 
 Call = Callable[[Ball], Ball]
+Rung = tuple[Hashable, tuple[Fraction, ...]]
 _UNITS = 100.0  # of work, for a value in balls
 
 
@@ -29,10 +30,10 @@ def approximate(evaluate: Callable[[Fraction], Ball | None], at: float) -> float
     return float(value.mid()) if value is not None and value.is_finite() else inf
 
 
-def sampled_rungs(name: str, base: Pair, rate: Fraction) -> list[tuple[Hashable, Fraction]]:
-    """The families of a sample: as the base; and a smaller sample is a sample of a larger one."""
-    found: list[tuple[Hashable, Fraction]] = [((name, rate, family), number) for family, number in base.rungs()[:1]]
-    return [*found, ((name, base), rate)] if found else []
+def sampled_rung(name: str, base: Pair, rate: Fraction) -> Rung | None:
+    """Of a sample: as the base; and a smaller sample is a sample of a larger one."""
+    known = base.rung()
+    return None if known is None else ((name, known[0]), (*known[1], rate))
 
 
 class Pair(ABC):
@@ -79,10 +80,14 @@ class Pair(ABC):
         none is known."""
         return None
 
-    def rungs(self) -> list[tuple[Hashable, Fraction]]:
-        """Families of pairs in each of which a pair dominates those with a smaller number: which, and its number. The
-        first is one of noise or of guarantees, the second one of rates."""
-        return []
+    def rung(self) -> Rung | None:
+        """A family of pairs, and numbers of this one: in it a pair dominates those none of whose numbers is larger.
+        Where there are two, the second is a rate."""
+        return None
+
+    def at_rate(self, rate: Fraction) -> Pair | None:  # noqa: ARG002 - not of a sample by default
+        """The same with another rate."""
+        return None
 
     def repeated(self, copies: int) -> Call | None:
         """δ of that many independent copies, where a formula is known."""

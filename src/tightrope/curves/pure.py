@@ -33,7 +33,7 @@ def pure_is_dominated_by_response(c: Pure) -> Loss | None:
     if c.epsilon.infinite:
         return None
     key = ("response", c.epsilon.rational if c.epsilon.rational is not None else id(c.epsilon))
-    ladder = () if c.epsilon.rational is None else ((("response", 2), c.epsilon.rational),)
+    ladder = None if c.epsilon.rational is None else (("response", 2), (c.epsilon.rational,))
     return Loss(((FinitePair(key, response_law(c.epsilon), ladder=ladder), 1),))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from tightrope.curves.concentrated import ZeroConcentrated
 from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss
-from tightrope.curves.pair import Pair
+from tightrope.curves.pair import Pair, Rung
 from tightrope.curves.pure import Pure
 from tightrope.mechanisms.base import Leaf
 from tightrope.numerics.balls import Ball, ball
@@ -72,9 +72,9 @@ class DiscreteLaplacePair(Pair):
     decays = False
     symmetric = True
 
-    def rungs(self) -> list[tuple[Hashable, Fraction]]:
+    def rung(self) -> Rung | None:
         """Discrete Laplace noise is a narrower one and independent other noise."""
-        return [(("discrete laplace", self.shift), 1 / self.scale)]
+        return ("discrete laplace", self.shift), (1 / self.scale,)
 
     def atom_unit(self) -> Fraction:
         """(Δ − 2k)/t."""
@@ -161,7 +161,7 @@ def discrete_laplace_loss(m: DiscreteLaplace) -> Loss:
     change of size Δ."""
     pair: Pair = DiscreteLaplacePair(m.scale, m.sensitivity)
     if m.sensitivity <= MOST_LISTED:
-        pair = FinitePair(("discrete_laplace", m.scale, m.sensitivity), _law(m), True, True, tuple(pair.rungs()))
+        pair = FinitePair(("discrete_laplace", m.scale, m.sensitivity), _law(m), True, True, pair.rung())
     return Loss(((pair, 1),))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from tightrope.curves.concentrated import ZeroConcentrated
 from tightrope.curves.finite_pair import log_mean_float
 from tightrope.curves.gaussian import GaussianDP
 from tightrope.curves.loss import Loss
-from tightrope.curves.pair import Call, Pair
+from tightrope.curves.pair import Call, Pair, Rung
 from tightrope.curves.pure import Pure
 from tightrope.mechanisms.base import Leaf
 from tightrope.mechanisms.grids import grid_step
@@ -85,9 +85,9 @@ class LaplacePair(Pair):
         """1 − e^{(x−ε₀)/2} between −ε₀ and ε₀."""
         return laplace_call(self.epsilon, 1, x)
 
-    def rungs(self) -> list[tuple[Hashable, Fraction]]:
+    def rung(self) -> Rung | None:
         """Laplace noise is a narrower one and independent other noise."""
-        return [("laplace", self.epsilon)]
+        return "laplace", (self.epsilon,)
 
     def atom_unit(self) -> Fraction:
         """±ε₀."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from tightrope.curves.pair import approximate
+from tightrope.curves.pair import Rung, approximate
 from tightrope.curves.sampled.ruled import RuledPair
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball
@@ -32,10 +32,13 @@ class LaplaceExchange(RuledPair):
     words = "that of a sampled record exchanged, with Laplace noise"
     symmetric = True
 
-    def rungs(self) -> list[tuple[Hashable, Fraction]]:
-        """Laplace noise is a narrower one and independent other noise; and a smaller sample is a sample of a larger
-        one."""
-        return [(("exchanged", self.rate, "laplace"), self.epsilon), (("exchanged laplace", self.epsilon), self.rate)]
+    def rung(self) -> Rung | None:
+        """Laplace noise is a narrower one and independent other noise; a smaller sample is one of a larger one."""
+        return ("exchanged", "laplace"), (self.epsilon, self.rate)
+
+    def at_rate(self, rate: Fraction) -> LaplaceExchange:
+        """The same with another rate."""
+        return LaplaceExchange(self.epsilon, rate)
 
     def _edge(self) -> Ball:
         """w(−ε₀)."""

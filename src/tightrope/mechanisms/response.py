@@ -111,7 +111,7 @@ def randomized_response_is_pure(m: RandomizedResponse) -> Pure:
 def randomized_response_loss(m: RandomizedResponse) -> Loss:
     """The loss is ε with the chance of the true answer, −ε with that of the neighbour's answer, 0 otherwise."""
     # a response to a response is one with a smaller ε
-    ladder = () if m.epsilon is None else ((("response", m.k), m.epsilon),)
+    ladder = None if m.epsilon is None else (("response", m.k), (m.epsilon,))
     return Loss(((FinitePair(m, m.law(), ladder=ladder), 1),))
 
 

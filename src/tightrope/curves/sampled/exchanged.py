@@ -8,7 +8,6 @@ the same; where only the pair (P, Q) of a removal is known, its quantiles laid a
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING
 from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss
 from tightrope.curves.normal_pair import NormalPair
-from tightrope.curves.pair import sampled_rungs
+from tightrope.curves.pair import Rung, sampled_rung
 from tightrope.curves.sampled.antithetic import antithetic
 from tightrope.curves.sampled.poisson import poisson_loss, single
 from tightrope.curves.sampled.ruled import RuledPair
@@ -41,9 +40,13 @@ class PoissonReplace(RuledPair):
     words = "that of a sampled record exchanged"
     symmetric = True
 
-    def rungs(self) -> list[tuple[Hashable, Fraction]]:
-        """Of the noise, and of rates."""
-        return sampled_rungs("exchanged", self.base, self.rate)
+    def rung(self) -> Rung | None:
+        """Of the noise, and the rate."""
+        return sampled_rung("exchanged", self.base, self.rate)
+
+    def at_rate(self, rate: Fraction) -> PoissonReplace:
+        """The same with another rate."""
+        return PoissonReplace(self.base, rate)
 
     def _threshold(self, x: Ball) -> Ball:
         """Where the loss is x: e^{cz} solves B·t² + A(1 − e^x)·t − e^x·B = 0, A = 1 − q, B = q·e^{−c²/2}."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss, merged
 from tightrope.curves.normal_pair import NormalPair
-from tightrope.curves.pair import Pair, sampled_rungs
+from tightrope.curves.pair import Pair, sampled_rung
 from tightrope.curves.revealed import Revealed
 from tightrope.curves.sampled.poisson import SampledPair, log_mixture, single
 from tightrope.curves.sampled.ruled import ruled_cumulant
@@ -188,4 +188,4 @@ def finite_glued(base: FinitePair, rate: Fraction) -> FinitePair:
     else:
         values = [*losses, *(v * -1 for v in losses), ZERO]
         glued = scattered(values, [*up, *under_q, rest], infinite)
-    return FinitePair(("glued", base, q), glued, composes=False, ladder=tuple(sampled_rungs("glued", base, q)))
+    return FinitePair(("glued", base, q), glued, composes=False, ladder=sampled_rung("glued", base, q))

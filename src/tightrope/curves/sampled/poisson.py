@@ -5,15 +5,15 @@ With w = 1 − q + q·e^L: removing a record compares (1−q)Q + qP with Q, addi
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss, Parts, merged
 from tightrope.curves.normal_pair import NormalPair
-from tightrope.curves.pair import Pair, sampled_rungs
+from tightrope.curves.pair import Pair, Rung, sampled_rung
 from tightrope.numerics.balls import INFINITY, Ball, ball
 from tightrope.numerics.real import UNBOUNDED, ZERO, Real
 from tightrope.numerics.remembered import kept, remembered
@@ -74,9 +74,13 @@ class SampledPair(Pair):
         """No closed form is used."""
         return
 
-    def rungs(self) -> list[tuple[Hashable, Fraction]]:
-        """Of the base's noise, and of rates."""
-        return sampled_rungs(type(self).__name__, self.base, self.rate)
+    def rung(self) -> Rung | None:
+        """Of the base, and the rate."""
+        return sampled_rung(type(self).__name__, self.base, self.rate)
+
+    def at_rate(self, rate: Fraction) -> Pair:
+        """The same with another rate."""
+        return replace(self, rate=rate)  # type: ignore[type-var]  # every pair of this kind is a dataclass
 
     def raised(self, top: Real) -> Real:
         """ln(1 + q(e^L − 1)) of a largest loss L."""
@@ -233,14 +237,14 @@ def _finite_poisson(forward: FinitePair, backward: FinitePair, rate: Fraction) -
         ("poisson", forward, q),
         scattered(values, removed, forward.law.infinite * q),
         forward.composes,
-        ladder=tuple(sampled_rungs("removed", forward, q)),
+        ladder=sampled_rung("removed", forward, q),
     )
     negative = [kept(v * -1) for v in values]
     back = FinitePair(
         ("poisson add", backward, q),
         scattered(negative, added),
         backward.composes,
-        ladder=tuple(sampled_rungs("added", backward, q)),
+        ladder=sampled_rung("added", backward, q),
     )
     return Loss(((out, 1),), ((back, 1),))
 
