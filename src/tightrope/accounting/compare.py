@@ -12,7 +12,7 @@ from tightrope.accounting.ask import checked, claim, epsilon, positive_delta
 from tightrope.accounting.claim import Claim, Question, rounded
 from tightrope.accounting.facts import fact
 from tightrope.accounting.routes import routes
-from tightrope.accounting.solve import BELOW, LAWS, OTHERS, WORK, Answer, epsilon_by, largest_lower, with_room
+from tightrope.accounting.solve import BELOW, LAWS, MANY, OTHERS, WORK, Answer, epsilon_by, largest_lower, with_room
 from tightrope.accounting.terms import terms
 from tightrope.curves.concentrated import ZeroConcentrated
 from tightrope.curves.gaussian import GaussianDP
@@ -43,6 +43,7 @@ ROUTES = (
     "gdp",
     "group",
     "exact",
+    "fewer",
     "clt",
 )
 
@@ -149,7 +150,7 @@ def _difference(value: float, best: float) -> float:
 def _answers(m: Mechanism, d: Fraction) -> list[tuple[str, Answer]]:
     found: list[tuple[str, Answer]] = []
     for route in sorted(routes(m), key=lambda route: route.name not in LAWS):  # as much work as a question gives it
-        if route.effort > 1:
+        if route.effort > 1 or (route.name == "rdp-optimal" and len(terms(m)) > MANY):
             continue
         try:
             with effort.allowed(effort.left() - BELOW - OTHERS * (route.name in LAWS)):

@@ -14,6 +14,7 @@ from tightrope.accounting.attained import attained_bounds
 from tightrope.accounting.filled import falling, filled_delta, filled_epsilon
 from tightrope.accounting.routes import law_route, routes
 from tightrope.accounting.solve import best_delta
+from tightrope.accounting.terms import terms
 from tightrope.accounting.tradeoff import tradeoffs
 from tightrope.curves.composed_loss import loss_has_profile
 from tightrope.curves.loss import Loss
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     Arrays = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 _WORK = 2.2e6  # units of work for all points together
+_KINDS, _FOR_KINDS = 40, 1.5
 _KEPT = 2e5  # of it for points that are asked alone
 _ABOVE, _EACH = 0.7, 0.6  # of it for upper ends, where other laws tell the lower; of what is left for each of these
 _ALONE = 1e5  # with less left than that, no point is asked alone
@@ -60,6 +62,10 @@ class MechanismProfile:
         except NotCertified:
             return None
 
+    def _work(self) -> float:
+        """That all points are allowed; more if there are very many kinds of parts."""
+        return _WORK * (_FOR_KINDS if len(terms(self.mechanism)) > _KINDS else 1.0)
+
     def delta(self, epsilons: Iterable[Number] | Number) -> Arrays:
         """δ at each ε."""
         points = [nonnegative("epsilon", e) for e in _listed(epsilons)]
@@ -71,8 +77,9 @@ class MechanismProfile:
             few = len(points) <= _FEW or ask.blocks(self.mechanism)
             return ask.delta(self.mechanism, e).bound if few else best_delta(self.mechanism, e, effort=0).bound
 
-        with allowed(_WORK):
-            with allowed(_WORK - _KEPT):
+        work = self._work()
+        with allowed(work):
+            with allowed(work - _KEPT):
                 known = dict(zip(points, self._shared(bounds, len(points), _TOGETHER[0]), strict=True))
             return _arrays(_completed(known, alone, filled_delta, sorted), points)
 
@@ -84,8 +91,9 @@ class MechanismProfile:
         def alone(d: Fraction) -> Bound:
             return ask.epsilon(self.mechanism, d).bound
 
-        with allowed(_WORK):
-            with allowed(_WORK - _KEPT):
+        work = self._work()
+        with allowed(work):
+            with allowed(work - _KEPT):
                 found = self._shared(lambda profile: profile.epsilons(inside), len(inside), _TOGETHER[1])
             known = dict(zip(inside, found, strict=True))
             ends = {d: alone(d) for d in points if d not in known}

@@ -27,7 +27,7 @@ _SUMMED = 0.4  # for a sum that others stand behind: it is short, or longer than
 _BEFORE = {"blurred": 0.8, "atoms": 0.8, "windowed": 0.8}  # before a grid: they need less, or it serves better
 _SHARE, _LITTLE = 0.85, 3e4  # of the work that is allowed, for a way to many points; and what none can do with
 _FIRST = 0.4  # likewise for contours, which are few and short or not worth it
-_PLAIN, _DEEP, _LONG = "contour", "deep", "sum"
+_PLAIN, _DEEP, _LONG, _BOUNDED = "contour", "deep", "sum", "top"
 
 Answer = TypeVar("Answer")
 Way = tuple[str, Callable[[], Profile | None]]
@@ -122,6 +122,7 @@ class Ways(Profile):
     ) -> list[Answer | None]:
         found: dict[Fraction, Answer | None] = dict.fromkeys(points)
         wide: dict[Fraction, Answer] = {}
+        others = any(name not in (_PLAIN, _DEEP, _BOUNDED) for name, _ in self.ways)
         for name, profile in self._profiles():
             left = [x for x, value in found.items() if value is None]
             if not left or not effort.affords(_LITTLE):
@@ -129,7 +130,7 @@ class Ways(Profile):
             if name == _DEEP:  # as the contour before, but for single points
                 continue
             try:
-                with effort.allowed((_FIRST if name == _PLAIN else _SHARE) * effort.left()):
+                with effort.allowed((_FIRST if name == _PLAIN and others else _SHARE) * effort.left()):
                     answers = ask(profile, left)
             except NotCertified:
                 continue
