@@ -22,16 +22,19 @@ from tightrope.curves.loss import Loss, loss_composes
 from tightrope.curves.profile import LeakyProfile, Profile
 from tightrope.curves.renyi import LinearRenyi, Renyi, SmallestRenyi, SummedRenyi
 from tightrope.curves.renyi_profile import renyi_to_profile, renyi_to_profile_optimally
+from tightrope.curves.renyi_units import value_units
 from tightrope.curves.sampled.clones import one_shuffle
 from tightrope.curves.sampled.draws import nothing_sharper
 from tightrope.curves.ways import FAIR, ROUGH, TABLED
 from tightrope.curves.worst_law import group_has_profile
+from tightrope.errors import NotCertified
 from tightrope.mechanisms.base import Mechanism
 from tightrope.mechanisms.composed import Grouped, composed, grouped
 from tightrope.mechanisms.sampled import Poisson, cut_batches
 from tightrope.mechanisms.stated import Stated
 from tightrope.theorems import REGISTRY, Kind, Step
 
+_LONGEST = 3e6  # units of work for a value of a Rényi curve
 _DRAWS, _DOTS = "loss_with_replacement", {"loss_is_dominated_by_dots", "loss_is_dominated_by_even_dots"}
 
 
@@ -144,7 +147,13 @@ def renyi_route(m: Mechanism) -> Route | None:
     known = fact(m, Renyi)
     if known is None:
         return None
-    return Route("rdp", "upper", (*known.steps, line(renyi_to_profile, m)), lambda: renyi_to_profile(known.curve))
+
+    def build() -> Profile:
+        if value_units(known.curve) > _LONGEST:
+            raise NotCertified("the Rényi curve", f"{len(terms(m))} kinds of mechanisms would take too long")
+        return renyi_to_profile(known.curve)
+
+    return Route("rdp", "upper", (*known.steps, line(renyi_to_profile, m)), build)
 
 
 def renyi_optimal_route(m: Mechanism) -> Route | None:

@@ -30,7 +30,7 @@ _VERY_MANY, _FOR_MANY = 40, ("contour", "deep", "smoothed", "blurred")  # laws; 
 _MOST_TILT = 1500.0  # microseconds for a look at a tilt: beyond, nothing is found in time
 _DEAR = ("grid", "smoothed", "blurred", "windowed")
 SEVERAL = 6  # copies from which on a guess saves more than it costs
-_SPARSE = 0.3  # sampled records on average
+_SPARSE, _SPARSER, _SIX = 0.3, 0.05, 6  # sampled records on average: of few kinds, and of more than six
 _SIZABLE = 20.0  # over a loss: smaller ones count less, as they do not reach as far
 _FEW_SAMPLED = 0.7  # records on average
 _MANY_LAWS, _SEVERAL_HITS = 24, 2.5  # and records that they sample, on average, of which a contour sees enough
@@ -149,7 +149,8 @@ def _sparse(c: Loss) -> bool:
     with precision(64):
         sizes = [(pair.largest_finite().ball(), n) for pair, n in merged(c.remove) if isinstance(pair, FinitePair)]
         finite = sum(n * min(1.0, _SIZABLE * float(size.mid())) for size, n in sizes)
-    return 0 < sum(n * float(getattr(pair, "rate", 1)) for pair, n in parts) < _SPARSE and finite < SEVERAL
+    most = _SPARSE if len(parts) <= _SIX else _SPARSER
+    return 0 < sum(n * float(getattr(pair, "rate", 1)) for pair, n in parts) < most and finite < SEVERAL
 
 
 def _cut(c: Loss) -> Profile | None:

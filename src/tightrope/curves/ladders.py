@@ -16,7 +16,7 @@ _Member = tuple[Pair, tuple[Fraction, ...], int]
 __all__ = ["kinds", "loss_dominates_fewer_kinds", "loss_is_dominated_by_fewer_kinds"]
 
 MANY = 40  # kinds; what they cost together is found as they are
-_RUNGS, _FEW_RUNGS = 36, 12  # that stand for a family; the latter for a grid,
+_RUNGS, _FEW_RUNGS = 36, 12  # that stand for a family; the latter for dear laws and for a grid,
 _HITS = 2.5  # where fewer records are sampled on average
 _SOURCE = Source("tightrope", "fewer kinds")
 
@@ -44,7 +44,8 @@ def _fewer(c: Loss, largest: bool) -> Loss | None:
     """None where they are few, or still many."""
     if kinds(c) <= MANY:
         return None
-    rungs = _RUNGS if hits(c) >= _HITS else _FEW_RUNGS
+    dear = any(pair.effort > 1 for parts in c.directions for pair, _ in parts)
+    rungs = _RUNGS if hits(c) >= _HITS and not dear else _FEW_RUNGS
     while rungs > 1:
         found = Loss(_thinned(c.remove, largest, rungs), None if c.add is None else _thinned(c.add, largest, rungs))
         if kinds(found) <= MANY:

@@ -106,6 +106,10 @@ class Pair(ABC):
         """ln E_Q[(1 − q + q·e^L)^power], where a formula is known."""
         return None
 
+    def measured_sampled(self, rate: Fraction) -> bool | None:  # noqa: ARG002 - unknown by default
+        """``measured`` of a sampled record."""
+        return None
+
     def approximate_cumulants(self, points: Sequence[float]) -> list[float]:
         """K at many points in floats, for searches."""
         return [approximate(self.cumulant, s) for s in points]

@@ -103,6 +103,13 @@ class UnequalPair(Pair):
             return found
         return between(Ball(0), self._convex(rate, power).upper().max(Ball(0)))
 
+    def measured_sampled(self, rate: Fraction) -> bool:
+        """Where there is a transform."""
+        try:
+            return rate == 1 or self.sampled_transform(rate, adding=False) is not None
+        except NotCertified:
+            return False
+
     def _convex(self, rate: Fraction, power: Fraction) -> Ball:
         """ln(1 − q + q·E_Q[e^{aL}]); of E_Q[w^a], a ≤ 0, (1 − q)^a is a bound as well."""
         log, q = self.cumulant(power - 1), ball(rate)

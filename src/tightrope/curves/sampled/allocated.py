@@ -21,7 +21,7 @@ from tightrope.curves.engines.mirrored_profile import MirroredProfile, Side
 from tightrope.curves.engines.transformed import transform_of
 from tightrope.curves.loss import Loss, Parts, merged
 from tightrope.curves.normal_pair import NormalPair
-from tightrope.curves.pair import Call, Pair
+from tightrope.curves.pair import Call, Pair, Rung
 from tightrope.curves.sampled.poisson import PoissonRemove, single
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball, between, certain, precision
@@ -120,6 +120,11 @@ class AllocatedPair(Pair):
     def transform(self) -> Transform | None:
         """That of adding; removing has moments that grow too fast for contours of its own."""
         return AllocatedTransform(self.base.root(), self.steps) if self.adding else None
+
+    def rung(self) -> Rung | None:
+        """More noise, added to all answers, makes μ smaller."""
+        known = self.base.rung()
+        return None if known is None else (("allocated", self.steps, self.adding), known[1])
 
     def single_answer(self, delta: float) -> float:
         """About ε if the record's own answer decides, in floats."""

@@ -17,7 +17,8 @@ from itertools import pairwise
 
 from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss, Parts, merged
-from tightrope.curves.pair import Pair
+from tightrope.curves.normal_pair import NormalPair
+from tightrope.curves.pair import Pair, Rung
 from tightrope.curves.revealed import Revealed
 from tightrope.curves.sampled.glued import Glued, finite_glued, one_glued, only_glued_overstates
 from tightrope.curves.sampled.poisson import poisson_loss
@@ -77,9 +78,20 @@ class DrawsPair(Pair):
         """One law for each number of records."""
         return _PIECE * self.size
 
+    @property
     def rate(self) -> Fraction:
         """η, rounded up: a larger one overstates."""
         return drawn_rates(self.size, self.population)[1]
+
+    def rung(self) -> Rung | None:
+        """Of normal noise, where j records shift it j times as far: more noise makes all shifts smaller."""
+        one, two = self.groups(1), self.groups(min(2, self.size))
+        if not (isinstance(one, NormalPair) and isinstance(two, NormalPair)):
+            return None
+        known, more = one.mu_squared.rational, two.mu_squared.rational
+        if known is None or more != known * min(2, self.size) ** 2:
+            return None
+        return ("draws", self.size, self.population), (known,)
 
     def weight(self, j: int) -> Ball:
         """W_j."""
@@ -100,7 +112,7 @@ class DrawsPair(Pair):
 
     def mixed(self, counts: tuple[int, ...]) -> Pair:
         """The same, not remembered."""
-        rate, last = self.rate(), counts[-1]
+        rate, last = self.rate, counts[-1]
         shares = [self._share(lambda ends=ends: self._between(*ends), rate) for ends in pairwise((0, *counts))]  # type: ignore[misc]  # bound now
         leak = ZERO if last >= self.size else self._share(lambda: self._beyond(last), rate)
         pairs = [(share, self.groups(j)) for share, j in zip(shares, counts, strict=True)]
@@ -162,7 +174,7 @@ class DrawsPair(Pair):
 
     def largest(self) -> Real:
         """The glued largest loss of m records exchanged."""
-        return Glued(self.groups(self.size), self.rate()).largest()
+        return Glued(self.groups(self.size), self.rate).largest()
 
 
 def _mixture(parts: list[tuple[Real, FiniteLaw]], leak: Real) -> FiniteLaw:

@@ -291,7 +291,7 @@ def _level(delta: Fraction) -> float:
 
 def _rate(pair: Pair, whole: float) -> float:
     """How often a record is sampled, where that is known."""
-    return float(pair.rate()) if isinstance(pair, DrawsPair) else float(getattr(pair, "rate", whole))
+    return float(getattr(pair, "rate", whole))
 
 
 def _bits(level: float) -> int:

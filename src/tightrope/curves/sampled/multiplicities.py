@@ -31,7 +31,7 @@ def kept_at(pair: DrawsPair, copies: int, bits: int, t: float | None) -> tuple[i
     """From the largest multiplicity down, those of which a change to the one above would be seen at the tilt t."""
     if t is None or isinstance(pair.groups(1), FinitePair):
         return spread(pair, bits)
-    last, rate = pair.kept(bits), pair.rate()
+    last, rate = pair.kept(bits), pair.rate
     if last <= _ALL and copies * rate < _MANY:  # then the saddle is often that of rare multiplicities
         return tuple(range(1, last + 1))
     moments = []

@@ -24,7 +24,7 @@ from tightrope.numerics.transforms.transform import Transform
 if TYPE_CHECKING:
     from tightrope.numerics.grid.cells import CellLaw
 
-_PANELS = 4e3  # units of work
+_PANELS = 7e3  # units of work
 
 
 def _lifted(x: Ball, rate: Fraction) -> Ball:
@@ -57,8 +57,9 @@ class SampledPair(Pair):
 
     @property
     def measured(self) -> bool | None:  # type: ignore[override]  # a property here
-        """That of a normal base is known."""
-        return True if isinstance(self.base, NormalPair) else None
+        """That of a normal base is known, and so are those of normal laws of unequal variance."""
+        base = getattr(self, "reverse", self.base)
+        return True if isinstance(base, NormalPair) else base.measured_sampled(self.rate)
 
     @property
     def decays(self) -> bool:  # type: ignore[override]  # a property here

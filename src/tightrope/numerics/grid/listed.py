@@ -133,6 +133,8 @@ def heavy_grades(
             raise NotCertified("sums of heavy losses", "there are too many grades")
         whole, lost = every, 0.0
         for one, n in zip(sums, grade, strict=True):
+            if one[n] is NONE:
+                continue
             whole, more = product(whole, one[n], least)
             lost += more
         with precision(100):

@@ -39,7 +39,7 @@ _MOST_DEGREE = 100
 _SEEN = math.log(1e-16)  # of δ: cells of laws
 _NEARLY, _FURTHER = 0.98, 1.2  # of ε and of a loss, which are only about right
 _LOWEST, _BITS = 1e-12, 20  # of borders
-_UNITS = 3e3, 1.0  # units of work for lists, and for a sum
+_UNITS = 3e3, 1.0, 60.0, 2e3  # units of work for lists, for a sum, for a law in a grade, and for a law that is parted
 _ABOVE = 2.0  # of ε: the largest sum of losses that are moved
 
 
@@ -105,7 +105,9 @@ def _sketch(
     floor = _floor(pictures, whole, epsilon, level)
     origins = moves(pictures, known, epsilon, _ABOVE)
     grades, rest = heavy_grades(parts, known, degree, least, floor, origins)
-    effort.spend(_UNITS[0] + _UNITS[1] * sum(one.sums.size for one in grades), "sums of heavy losses")
+    size, laws = sum(one.sums.size for one in grades), sum(at not in (None, ALL) for at in known)
+    work = _UNITS[0] + _UNITS[1] * size + _UNITS[2] * len(grades) * len(parts) + _UNITS[3] * laws
+    effort.spend(work, "sums of heavy losses")
     seen = math.exp(level + _SEEN)
     all_shown = shown(parts, pictures, origins)
     light = [tuple(_light(all_shown, known, one.grade, seen)) if one.light else () for one in grades]

@@ -22,6 +22,7 @@ from tightrope.numerics.real import Real
 from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.family_discs import Axis
 from tightrope.numerics.transforms.interpolation import Disc, Interpolation, chebyshev, nodes_needed
+from tightrope.numerics.transforms.products import Products
 from tightrope.numerics.transforms.sampled import SampledNormalTransform
 from tightrope.numerics.transforms.sampled_decay import shifted_angle, shifted_moment
 from tightrope.numerics.transforms.sampled_rule import short
@@ -40,7 +41,6 @@ _LOOK = 30  # bits of bounds that only say how many nodes are needed
 _SPARE = 4.0  # nats
 _CENTRE = 12  # bits
 _MOST_SPARE = 2000
-_BLOCK = 8  # factors
 
 
 @dataclass(frozen=True)
@@ -239,7 +239,7 @@ class SampledNormalFamily(Transform):
         """Σ ln M(t), and the products of the nodes."""
         with precision(ctx.prec + self._copies.bit_length() + 16):
             total = Ball(0)
-            products = _Products(count + 1)
+            products = Products(count + 1)
             for stretch, rows in self._moments(t, eta, count):
                 for (_, copies), row in zip(stretch.members, rows, strict=True):
                     whole = row[0].real
@@ -280,37 +280,6 @@ class SampledNormalFamily(Transform):
     def reverse_mass(self) -> Ball:
         """1."""
         return Ball(1)
-
-
-class _Products:
-    """Of many numbers, node by node. Each product of two complex balls may widen them by √2; so only a few are taken at
-    a time, and the logarithms of these added."""
-
-    def __init__(self, number: int) -> None:
-        self._logs, self._others = [ComplexBall(0)] * number, [ComplexBall(1)] * number
-        self._block, self._taken = [ComplexBall(1)] * number, 0
-
-    def take(self, row: Sequence[ComplexBall]) -> None:
-        """One number for each node."""
-        self._block = [a * b for a, b in zip(self._block, row, strict=True)]
-        self._taken += 1
-        if self._taken == _BLOCK:
-            self._close()
-
-    def _close(self) -> None:
-        for k, value in enumerate(self._block):
-            if not value.abs_lower() > 0:
-                self._others[k] *= value
-            elif value.real > 0:
-                self._logs[k] += value.log()
-            else:  # away from the cut of the logarithm
-                self._logs[k] += (-value).log() + ComplexBall(0, Ball.pi())
-        self._block, self._taken = [ComplexBall(1)] * len(self._logs), 0
-
-    def values(self) -> list[ComplexBall]:
-        """The products."""
-        self._close()
-        return [log.exp() * other for log, other in zip(self._logs, self._others, strict=True)]
 
 
 def _weights(stretch: _Stretch, bits: int) -> list[tuple[list[Ball], Ball]]:

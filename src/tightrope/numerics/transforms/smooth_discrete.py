@@ -39,6 +39,8 @@ _MOST_NODES = 4000  # evaluated in balls
 _MOST_PRODUCTS = 1.5e8  # of nodes and values
 _MOST_LISTED = 1000  # values that are taken one by one
 _NEARLY = 1.03  # the decay is sought a little below the floor, to leave room for aliases
+_DEPTHS = (tuple(0.6**k for k in range(12)), (0.77, 1.29), (0.88, 1.13))  # of a strip, each of the best one before
+_SEVERAL = 1.15  # how closely it is sought how far aliases are small
 
 
 class SmoothDiscreteNormalTransform(Transform):
@@ -92,12 +94,15 @@ class SmoothDiscreteNormalTransform(Transform):
         mu, q = self._floats
         deepest = min(2 * math.pi * self._sigma, (3.04 if power < 0 else 3.12) / mu)
         best: tuple[float, float, tuple[Fraction, ...]] = math.inf, deepest, ()
-        for k in range(48):
-            d = deepest * 0.88**k
-            extra, cuts = turning(mu, q, power, y, d * mu)
-            extra += power * math.log(math.cos(d * mu / 2)) if power < 0 else 0.0
-            log = extra + d * d / 2 - 2 * math.pi * d * self._sigma
-            best = min(best, (log, d, cuts))
+        for factors in _DEPTHS:  # all depths coarsely, then those around the best
+            around = best[1] if best[0] < math.inf else deepest
+            for d in (min(around * factor, deepest) for factor in factors):
+                least = d * d / 2 - 2 * math.pi * d * self._sigma  # what turns adds to it is not negative
+                if least >= best[0]:
+                    continue
+                extra, cuts = turning(mu, q, power, y, d * mu)
+                extra += power * math.log(math.cos(d * mu / 2)) if power < 0 else 0.0
+                best = min(best, (extra + least, d, cuts))
         return Rule(self._step, 0, 0, short(best[1]), best[2]), best[0]
 
     def _value_by_value(self) -> SampledDiscreteNormalTransform:
@@ -188,7 +193,7 @@ class SmoothDiscreteNormalTransform(Transform):
         log_room, power = float(room.log()) - 1, float(self._power(t))
         low, high, reached = float(start), float(end), end
         if not self._strip(power, high)[1] < log_room:
-            for _ in range(20):
+            while high > _SEVERAL * low:
                 y = math.sqrt(low * high)
                 low, high = (y, high) if self._strip(power, y)[1] < log_room else (low, y)
             reached = min(max(start, short(low)), end)
