@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tightrope.accounting import ask
 from tightrope.accounting.attained import attained_bounds
 from tightrope.accounting.filled import falling, filled_delta, filled_epsilon
-from tightrope.accounting.routes import law_route, routes
+from tightrope.accounting.routes import Route, law_route, routes
 from tightrope.accounting.solve import best_delta
 from tightrope.accounting.terms import terms
 from tightrope.accounting.tradeoff import tradeoffs
@@ -21,6 +21,7 @@ from tightrope.curves.loss import Loss
 from tightrope.curves.profile import Profile
 from tightrope.errors import NotCertified
 from tightrope.mechanisms.base import Mechanism
+from tightrope.mechanisms.sampled import cut_batches
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.effort import affords, allowed, left
 from tightrope.numerics.exact import Number, nonnegative, probability
@@ -32,8 +33,10 @@ if TYPE_CHECKING:
 
     Arrays = tuple[NDArray[np.float64], NDArray[np.float64]]
 
+Together = Callable[[Profile, list[Fraction]], list[Bound | None]]  # what a profile says at many points
 _WORK = 2.2e6  # units of work for all points together
 _KINDS, _FOR_KINDS = 40, 1.5
+_CLOSE = 1 - 1e-3  # ends of a point that no other route is asked for
 _KEPT = 2e5  # of it for points that are asked alone
 _ABOVE, _EACH = 0.7, 0.6  # of it for upper ends, where other laws tell the lower; of what is left for each of these
 _ALONE = 1e5  # with less left than that, no point is asked alone
@@ -70,8 +73,8 @@ class MechanismProfile:
         """δ at each ε."""
         points = [nonnegative("epsilon", e) for e in _listed(epsilons)]
 
-        def bounds(profile: Profile) -> list[Bound | None]:
-            return [None if b is None else Bound.around(b, 0.0, 1.0) for b in profile.deltas(points)]
+        def together(profile: Profile, some: list[Fraction]) -> list[Bound | None]:
+            return [None if b is None else Bound.around(b, 0.0, 1.0) for b in profile.deltas(some)]
 
         def alone(e: Fraction) -> Bound:
             few = len(points) <= _FEW or ask.blocks(self.mechanism)
@@ -80,7 +83,7 @@ class MechanismProfile:
         work = self._work()
         with allowed(work):
             with allowed(work - _KEPT):
-                known = dict(zip(points, self._shared(bounds, len(points), _TOGETHER[0]), strict=True))
+                known = self._shared(together, points, _TOGETHER[0])
             return _arrays(_completed(known, alone, filled_delta, sorted), points)
 
     def epsilon(self, deltas: Iterable[Number] | Number) -> Arrays:
@@ -88,53 +91,62 @@ class MechanismProfile:
         points = [probability("delta", d) for d in _listed(deltas)]
         inside = [d for d in points if 0 < d < 1]
 
+        def together(profile: Profile, some: list[Fraction]) -> list[Bound | None]:
+            return profile.epsilons(some)
+
         def alone(d: Fraction) -> Bound:
             return ask.epsilon(self.mechanism, d).bound
 
         work = self._work()
         with allowed(work):
             with allowed(work - _KEPT):
-                found = self._shared(lambda profile: profile.epsilons(inside), len(inside), _TOGETHER[1])
-            known = dict(zip(inside, found, strict=True))
+                known = self._shared(together, inside, _TOGETHER[1])
             ends = {d: alone(d) for d in points if d not in known}
             return _arrays({**_completed(known, alone, filled_epsilon, spread), **ends}, points)
 
-    def _shared(
-        self, bounds: Callable[[Profile], list[Bound | None]], number: int, share: float
-    ) -> list[Bound | None]:
+    def _shared(self, together: Together, points: list[Fraction], share: float) -> dict[Fraction, Bound | None]:
         """The bounds at many points; None for points that must be asked alone."""
         attained = self._exact is not None and self._exact[1]
-        if not attained and (number <= _FEW or ask.blocks(self.mechanism)):
-            return [None] * number
+        if not attained and (len(points) <= _FEW or ask.blocks(self.mechanism)):
+            return dict.fromkeys(points)
         if self._exact is not None and self._exact[1]:
-            with allowed(share * left() if number <= _FEW else left()):
-                return bounds(self._exact[0])
-        with allowed(_ABOVE * left()):
-            found = self._by_routes(bounds, number) if self._exact is None else bounds(self._exact[0])
-        lower = [0.0] * number
-        for known in attained_bounds(self.mechanism, lambda law: self._told(bounds, law)):
-            lower = [best if b is None else max(best, b.lower) for best, b in zip(lower, known, strict=True)]
-        return [None if b is None else Bound(min(low, b.upper), b.upper) for b, low in zip(found, lower, strict=True)]
+            with allowed(share * left() if len(points) <= _FEW else left()):
+                return dict(zip(points, together(self._exact[0], points), strict=True))
+        ends = _Ends(points)
+        law = None if cut_batches(self.mechanism) else law_route(self.mechanism)
+        with allowed(_ABOVE * left()), suppress(NotCertified):
+            if self._exact is not None:
+                ends.above(together(self._exact[0], points), points)
+            elif law is not None:
+                ends.above(together(law.build(), points), points)
+        for known in attained_bounds(self.mechanism, lambda one: self._told(together, points, one)):
+            ends.below(known)
+            if not ends.wide():
+                break
+        if self._exact is None:
+            self._by_routes(ends, together, law)
+        return ends.bounds()
 
-    def _told(self, bounds: Callable[[Profile], list[Bound | None]], law: Loss) -> list[Bound | None]:
+    def _told(self, together: Together, points: list[Fraction], law: Loss) -> list[Bound | None]:
         """What a law that is attained says."""
         if not affords(_ALONE):
             raise NotCertified("a lower end", "the work allowed to one question is spent")
         with allowed(_EACH * left()):
-            return bounds(loss_has_profile(law))
+            return together(loss_has_profile(law), points)
 
-    def _by_routes(self, bounds: Callable[[Profile], list[Bound | None]], number: int) -> list[Bound | None]:
-        """The least upper ends of all routes, each of which is built once."""
-        best: list[Bound | None] = [None] * number
-        names: set[str] = set()
+    def _by_routes(self, ends: _Ends, together: Together, law: Route | None) -> None:
+        """The least upper ends of all other routes, each of which is built once and asked for points that are not
+        known closely."""
+        names = set[str]() if law is None or ends.missing() else {law.name}
         for route in sorted(routes(self.mechanism), key=lambda route: route.name == _SLOW):
-            if route.effort > 0 or (route.name == _SLOW and names & _PAIRED):
+            if route.effort > 0 or (law is not None and route.name == law.name):
+                continue
+            wide = ends.wide()
+            if not wide or (route.name == _SLOW and names & _PAIRED):
                 continue
             with allowed(_EACH * left()), suppress(NotCertified):
-                found = bounds(route.build())
-                best = [_lesser(one, other) for one, other in zip(best, found, strict=True)]
+                ends.above(together(route.build(), wide), wide)
                 names.add(route.name)
-        return best
 
     def tradeoff(self, fprs: Iterable[Number] | Number) -> Arrays:
         """The least false-negative rate at each false-positive rate; here the lower array is the safe one."""
@@ -142,11 +154,38 @@ class MechanismProfile:
         return _arrays(dict(zip(points, (c.bound for c in tradeoffs(self.mechanism, points)), strict=True)), points)
 
 
-def _lesser(one: Bound | None, other: Bound | None) -> Bound | None:
-    """By its upper end."""
-    if one is None or other is None:
-        return other if one is None else one
-    return min(one, other, key=lambda bound: bound.upper)
+class _Ends:
+    """Both ends at many points, from proofs of one or the other."""
+
+    def __init__(self, points: list[Fraction]) -> None:
+        self._upper: dict[Fraction, float | None] = dict.fromkeys(points)
+        self._lower = dict.fromkeys(points, 0.0)
+
+    def above(self, found: list[Bound | None], points: list[Fraction]) -> None:
+        """Keep lesser upper ends at these points."""
+        for x, bound in zip(points, found, strict=True):
+            before = self._upper[x]
+            if bound is not None and (before is None or bound.upper < before):
+                self._upper[x] = bound.upper
+
+    def below(self, found: list[Bound | None]) -> None:
+        """Keep larger lower ends at all points."""
+        for x, bound in zip(self._lower, found, strict=True):
+            if bound is not None:
+                self._lower[x] = max(self._lower[x], bound.lower)
+
+    def wide(self) -> list[Fraction]:
+        """Where they are not close."""
+        return [x for x, high in self._upper.items() if high is None or self._lower[x] < high * _CLOSE]
+
+    def missing(self) -> bool:
+        """Whether a point has no upper end."""
+        return None in self._upper.values()
+
+    def bounds(self) -> dict[Fraction, Bound | None]:
+        """None where there is no upper end."""
+        ends = ((x, self._lower[x], high) for x, high in self._upper.items())
+        return {x: None if high is None else Bound(min(low, high), high) for x, low, high in ends}
 
 
 def _completed(

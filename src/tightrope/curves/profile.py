@@ -237,3 +237,19 @@ class LeakyProfile(Profile):
             if leak == delta or leaks >= ball(delta):
                 return Bound(0.0 if not leaks > ball(delta) else math.inf, math.inf), {}
         return super().epsilon(delta)
+
+    def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
+        """The base's, which may share their work."""
+        found = self.base.deltas(epsilons)
+        with precision(160):
+            leak = self.leak.ball()
+            return [None if inner is None else within_unit(leak + (1 - leak) * inner) for inner in found]
+
+    def epsilons(self, deltas: Sequence[Fraction]) -> list[Bound | None]:
+        """The base's at what is left of each, where that is a rational."""
+        leak = self.leak.rational
+        if leak is None:
+            return super().epsilons(deltas)
+        above = [delta for delta in deltas if delta > leak]
+        known = dict(zip(above, self.base.epsilons([(delta - leak) / (1 - leak) for delta in above]), strict=True))
+        return [known[delta] if delta > leak else self._epsilon(delta) for delta in deltas]

@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from tightrope.curves.profile import Profile, Witness, within_unit
 from tightrope.curves.renyi import LinearRenyi, Renyi
+from tightrope.curves.renyi_points import Objective, RenyiPoints
 from tightrope.errors import NotCertified
+from tightrope.numerics import effort
 from tightrope.numerics.balls import INFINITY, Ball, ball, precision, sharp
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.exact import near
+from tightrope.numerics.many_roots import ends_first
 from tightrope.numerics.search import least
 from tightrope.numerics.sums.two_point import curve_upper
 from tightrope.numerics.sums.two_point_epsilon import knot_epsilon
 from tightrope.numerics.sums.two_point_search import curve_search
 from tightrope.theorems import Source, theorem
 
+if TYPE_CHECKING:
+    from tightrope.curves.renyi_points import Floats
+
+Answer = TypeVar("Answer")
 _LEAST, _MOST = 1e-7, 1e9  # the search range of λ = α − 1; any order found is a proof, so the range is no assumption
 _CHECKED = 32  # orders of a line at which the answer found at its end is looked at
+_FEW, _BITS = 8, 160  # points, more of which share orders; bits of what is proved of these
+_TANGENTS = 2e4  # units of work of a search for tangents
 _SHARP = 1e-13  # relatively: a wider answer is one of a divergence that is not known sharply
 
 
@@ -77,23 +88,66 @@ class OneOrderProfile(Profile):
         if order <= 1:
             raise NotCertified("the conversion from Rényi divergences", f"the order must exceed 1, not {order}")
 
-        def value() -> Ball:
-            lam = ball(order - 1)
-            return (lam * (self.curve.divergence(order) - ball(epsilon)) - self._saving_ball(lam)).exp()
+        value = sharp(lambda: self._delta_ball(order, self.curve.divergence(order), epsilon), 72, start=128, limit=2000)
+        return within_unit(value)
 
-        return within_unit(sharp(value, bits=72, start=128, limit=2000))
+    def _delta_ball(self, order: Fraction, divergence: Ball, epsilon: Fraction) -> Ball:
+        lam = ball(order - 1)
+        return (lam * (divergence - ball(epsilon)) - self._saving_ball(lam)).exp()
+
+    def _epsilon_ball(self, order: Fraction, divergence: Ball, delta: Fraction) -> Ball:
+        lam = ball(order - 1)
+        return divergence - (ball(delta).log() + self._saving_ball(lam)) / lam
 
     def epsilon(self, delta: Fraction) -> tuple[Bound, Witness]:
         """ε = D + (ln(1/δ) − saving)/λ at the best order, clipped at 0."""
         log = math.log(delta.denominator) - math.log(delta.numerator)
         witness = self._order(lambda lam, d: d + (log - self._saving(lam)) / lam)
 
-        def value() -> Ball:
-            lam = ball(witness["order"] - 1)
-            return self.curve.divergence(witness["order"]) - (ball(delta).log() + self._saving_ball(lam)) / lam
-
-        found = Bound.around(sharp(value, bits=60, start=128, limit=2000), least=0.0)
+        order = witness["order"]
+        value = sharp(lambda: self._epsilon_ball(order, self.curve.divergence(order), delta), 60, start=128, limit=2000)
+        found = Bound.around(value, least=0.0)
         return self._proved_again(found, delta, witness), witness
+
+    def epsilons(self, deltas: Sequence[Fraction]) -> list[Bound | None]:
+        """Orders that many points share."""
+        if len(deltas) <= _FEW:
+            return super().epsilons(deltas)
+        logs = [math.log(delta.denominator) - math.log(delta.numerator) for delta in deltas]
+        points, rows = self._shared([partial(self._epsilon_floats, log) for log in logs])
+        with precision(_BITS):
+            found = [
+                None if order is None else self._epsilon_ball(order, points.divergence(order), delta)
+                for order, delta in zip(rows, deltas, strict=True)
+            ]
+            return [None if value is None else Bound.around(value, least=0.0) for value in found]
+
+    def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
+        """Likewise."""
+        if len(epsilons) <= _FEW:
+            return super().deltas(epsilons)
+        places = [float(min(epsilon, Fraction(10**300))) for epsilon in epsilons]
+        points, rows = self._shared([partial(self._delta_floats, place) for place in places])
+        with precision(_BITS):
+            return [
+                None if order is None else within_unit(self._delta_ball(order, points.divergence(order), epsilon))
+                for order, epsilon in zip(rows, epsilons, strict=True)
+            ]
+
+    def _shared(self, objectives: Sequence[Objective]) -> tuple[RenyiPoints, list[Fraction | None]]:
+        points = RenyiPoints(self.curve, _LEAST, _MOST)
+        return points, points.orders(objectives)
+
+    def _epsilon_floats(self, log: float, lam: Floats, d: Floats) -> Floats:
+        return d + (log - self._savings(lam)) / lam
+
+    def _delta_floats(self, epsilon: float, lam: Floats, d: Floats) -> Floats:
+        return lam * (d - epsilon) - self._savings(lam)
+
+    def _savings(self, lam: Floats) -> Floats:
+        import numpy as np
+
+        return lam * np.log1p(1 / lam) + np.log1p(lam) if self.sharpened else 0 * lam
 
     def _proved_again(self, found: Bound, delta: Fraction, witness: Witness) -> Bound:
         """The same, or a little more: a divergence that is not known sharply may be less sharp in another proof."""
@@ -153,6 +207,24 @@ class WholeCurveProfile(Profile):
         """Every tangent contains the feasible set, so the linear program over them is an upper bound."""
         with precision(128):
             return within_unit(curve_upper(self.curve.divergence, ball(epsilon), witness["cuts"]))
+
+    def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
+        """The points that there is work for, the outermost first: no search helps the next."""
+        return self._some(epsilons, self._delta)
+
+    def epsilons(self, deltas: Sequence[Fraction]) -> list[Bound | None]:
+        """Likewise."""
+        return self._some(deltas, self._epsilon)
+
+    @staticmethod
+    def _some(points: Sequence[Fraction], ask: Callable[[Fraction], Answer | None]) -> list[Answer | None]:
+        found: dict[Fraction, Answer | None] = {}
+        for x in ends_first(sorted(set(points))):
+            if not effort.affords(_TANGENTS):
+                break
+            effort.spend(_TANGENTS, "the best conversion of the Rényi curve")
+            found[x] = ask(x)
+        return [found.get(x) for x in points]
 
     def epsilon(self, delta: Fraction) -> tuple[Bound, Witness]:
         """Found in floats, at the knots of the curve where it has any; then one proof."""

@@ -30,6 +30,8 @@ _PLACE = "place"  # of the proof, if it is not at the ε that is asked about
 _STEP, _SECANTS, _STILL, _REFINED = 1e-4, 7, 0.02, 8
 _FIND, _PROVE = 1e4, 3e3  # units of work, beside what a search counts itself
 _ROUNDING = 1e-9
+_FEW, _ROUNDS, _RISING = 8, 12, 1e-9  # points, more of which are asked together; so often, and while they rise so much
+_TOGETHER = (1e-12, 1e-9, 1e-6)  # relatively: where their upper ends are tried
 _AROUND = (0.0, 1e-15, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4)
 
 
@@ -184,6 +186,30 @@ class CoupledProfile(Profile):
                 if self.prove(Fraction(at), witness) <= ball(delta):
                     return Bound(low, at), witness
         raise NotCertified("a run with cut batches", f"no ε near {high:.6g} was proved")
+
+    def epsilons(self, deltas: Sequence[Fraction]) -> list[Bound | None]:
+        """All at once, from below as well, and all upper ends proved together; None where ε rises slowly."""
+        if len(deltas) <= _FEW:
+            return super().epsilons(deltas)
+        low, high = dict.fromkeys(deltas, 0.0), dict.fromkeys(deltas, math.inf)
+        moving = list(low)
+        for _ in range(_ROUNDS):
+            lefts = {x: left for x in moving if (left := self._left(x, low[x])) is not None}
+            known = dict(zip(lefts, self.base.epsilons(list(lefts.values())), strict=True))
+            risen = {x: b for x, b in known.items() if b is not None and b.lower > low[x] * (1 + _RISING)}
+            high |= {x: b.upper for x, b in known.items() if b is not None}
+            low |= {x: b.lower for x, b in risen.items()}
+            moving = list(risen)
+            if not moving:
+                break
+        found = dict[Fraction, Bound]()
+        for step in _TOGETHER:
+            trial = {x: high[x] * (1 + step) for x in low if x not in found and math.isfinite(high[x])}
+            proved = zip(trial, self.deltas([Fraction(at) for at in trial.values()]), strict=True)
+            with precision(256):
+                good = [x for x, value in proved if value is not None and value <= ball(x)]
+            found |= {x: Bound(min(low[x], trial[x]), trial[x]) for x in good}
+        return [found.get(x) for x in deltas]
 
     def _left(self, delta: Fraction, epsilon: float) -> Fraction | None:
         """delta − (1 + e^ε)τ, rounded up; None if nothing is left."""
