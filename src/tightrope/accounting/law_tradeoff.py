@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from fractions import Fraction
-from functools import cache, partial
+from functools import cache
 
 from tightrope.curves.composed_loss import MOST_ATOMS, evaluator
 from tightrope.curves.concentrated import joint_failure
@@ -21,6 +21,7 @@ from tightrope.numerics.convex_points import ConvexPoints
 from tightrope.numerics.convex_search import enough, first_places, next_places
 from tightrope.numerics.effort import allowed, left
 from tightrope.numerics.exact import near
+from tightrope.numerics.many_roots import spread
 from tightrope.numerics.normal import quantile, upper_tail
 from tightrope.numerics.real import largest
 from tightrope.numerics.sums.finite import FiniteSum
@@ -30,9 +31,9 @@ from tightrope.theorems import Source, theorem
 __all__ = ["neyman_pearson", "profile_to_tradeoff", "tradeoffs_of"]
 
 _BITS = 192
-_FEW = 8  # rates that are sought one by one
+_FEW, _MANY_FINE = 8, 1e-9  # rates that are sought one by one; relatively, how closely more of them are
 _ALONE = 0.4  # of the work that is left, for that; else they share points
-_SUMS = 0.4  # likewise for exact sums, before other engines are asked
+_SUMS, _MUCH = 0.75, 50  # likewise for exact sums; after so many points no other engine is asked
 _ROUNDS, _SMOOTH = 9, 3  # of asking for more points; of those the first for curves without corners
 
 Curve = Callable[[Fraction], Bound]  # the trade-off of one direction
@@ -147,22 +148,30 @@ def _deltas(law: Loss) -> tuple[Deltas, ...]:
     except NotCertified:
         calls = [None] * len(law.directions)
     others = cache(lambda: directions(law))
-    return tuple(partial(_each, call, others, i) for i, call in enumerate(calls))
+    return tuple(_Direction(call, others, i).deltas for i, call in enumerate(calls))
 
 
-def _each(
-    call: Call | None, others: Callable[[], tuple[Deltas, ...]], number: int, epsilons: Sequence[Fraction]
-) -> list[Ball | None]:
-    found: dict[Fraction, Ball | None] = dict.fromkeys(epsilons)
-    if call is not None:
-        with precision(_BITS), suppress(NotCertified), allowed(_SUMS * left()):
-            for x in epsilons:
-                found[x] = call(ball(x))
-    missing = [x for x in epsilons if found[x] is None]
-    if missing:
-        with suppress(NotCertified):
-            found.update(zip(missing, others()[number](missing), strict=True))
-    return [found[x] for x in epsilons]
+class _Direction:
+    """One direction's δ: by ``call`` while there is work for it, then by other engines, unless that has said much: what
+    these say is less sharp."""
+
+    def __init__(self, call: Call | None, others: Callable[[], tuple[Deltas, ...]], number: int) -> None:
+        self._call, self._others, self._number = call, others, number
+        self._said = 0
+
+    def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
+        """At each ε; None where nothing was found."""
+        found: dict[Fraction, Ball | None] = dict.fromkeys(epsilons)
+        if self._call is not None:
+            with precision(_BITS), suppress(NotCertified), allowed(_SUMS * left()):
+                for x in spread(sorted(found)):
+                    found[x] = self._call(ball(x))
+                    self._said += 1
+        missing = [x for x in epsilons if found[x] is None]
+        if missing and self._said < _MUCH:
+            with suppress(NotCertified):
+                found.update(zip(missing, self._others()[self._number](missing), strict=True))
+        return [found[x] for x in epsilons]
 
 
 class _Tables:
@@ -182,24 +191,30 @@ class _Tables:
             return [None] * len(fprs)
         tops = [height for height in heights if height is not None]
         shares = [near(a) for a in fprs]
+        fine = self._fine if len(fprs) <= _FEW else max(self._fine, _MANY_FINE)
         self._ask([(i, x) for i, top in enumerate(tops) for x in first_places(top, shares)])
         for turn in range(_ROUNDS):
+            late = turn >= _SMOOTH
             wanted = [
                 (i, x)
                 for a, share in zip(fprs, shares, strict=True)
-                for i in self._open(a, share)
-                for x in next_places(self._tables[i], tops[i], share, late=turn >= _SMOOTH)
+                for i in self._open(a, share, fine)
+                for x in next_places(self._tables[i], tops[i], share, late, fine * self._missed(i, share))
             ]
             if not self._ask(wanted):
                 break
         return [_lesser([_missed(table, a) for table in self._tables]) for a in fprs]
 
-    def _open(self, a: Fraction, share: float) -> list[int]:
+    def _missed(self, i: int, share: float) -> float:
+        """About the trade-off of one direction."""
+        return 1 - self._tables[i].lowest(share)[1]
+
+    def _open(self, a: Fraction, share: float, fine: float) -> list[int]:
         """The directions that may be the lesser one here, and are not known well enough."""
         found = [_missed(table, a) for table in self._tables]
         most = min(bound.upper for bound in found)
         gaps = [(i, bound.upper - bound.lower) for i, bound in enumerate(found) if bound.lower <= most]
-        return [i for i, gap in gaps if gap > self._fine * most and not enough(self._tables[i], share, gap)]
+        return [i for i, gap in gaps if gap > fine * most and not enough(self._tables[i], share, gap)]
 
     def _ask(self, wanted: Sequence[tuple[int, float]]) -> bool:
         """Add these points (direction, ε), all that one engine answers at once; whether any was found."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from tightrope.accounting.ask import checked, claim
 from tightrope.accounting.attained import attained_bounds
@@ -25,8 +26,15 @@ from tightrope.numerics.effort import allowed, left
 from tightrope.numerics.exact import Number, probability, shortest
 from tightrope.theorems import Step
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
 _FINE = 1e-7  # a smaller gap does not show beside what separates attained laws from dominating ones
 _WORK, _EXACT, _EACH = 1.9e6, 0.6, 0.6  # units of work; the shares of it for the law, and of the rest for each attained
+_FEW = 8  # rates, more of which share their ε
 _SLOW = ("rdp-optimal", "group")  # a ladder of its searches would take seconds
 
 
@@ -58,7 +66,8 @@ def _tradeoffs(m: Mechanism, fprs: Sequence[Fraction]) -> list[Claim]:
             exact = _least(laws, points, 0.0 if route.kind == "equal" else _FINE)
     complete = route is not None and route.kind == "equal" and None not in exact
     highest = [Bound.rational(1 - a).upper for a in points] if complete else _least_known(m, points)
-    ladders = [] if None not in exact else [Ladder(one) for one in routes(m) if one.name not in _SLOW]
+    useful = [one for one in routes(m) if one.name not in _SLOW] if None in exact else []
+    ladders = [Ladder(one, len(points) > _FEW) for one in useful]
     found = {a: _answered(m, a, route, b, high, ladders) for a, b, high in zip(points, exact, highest, strict=True)}
     return [found[a] for a in fprs]
 
@@ -117,8 +126,8 @@ def _from_upper(m: Mechanism, fpr: Fraction, high: float, ladders: list[Ladder])
 class Ladder:
     """Bounds on δ by one route at some ε, shared by all false-positive rates."""
 
-    def __init__(self, route: Route) -> None:
-        self.route = route
+    def __init__(self, route: Route, many: bool) -> None:
+        self.route, self.many = route, many
         self._proved: dict[Fraction, Ball] = {}
 
     @cached_property
@@ -133,11 +142,36 @@ class Ladder:
 
     def best(self, fpr: Fraction) -> tuple[float, dict[str, Fraction]]:
         """The largest of the lower bounds, and its ε."""
+        if self.many:
+            best = self._best_of_many(fpr)
+            return max(self._value(best, fpr), 0.0), {"epsilon": best}
         ladder = [Fraction(0), *(Fraction(2) ** k for k in range(-8, 7))]
         best = max(ladder, key=lambda x: self._value(x, fpr))
         for factor in (Fraction(3, 2), Fraction(5, 4), Fraction(9, 8), Fraction(17, 16)):
             best = max((best / factor, best, best * factor), key=lambda x: self._value(x, fpr))
         return max(self._value(best, fpr), 0.0), {"epsilon": best}
+
+    def _best_of_many(self, fpr: Fraction) -> Fraction:
+        """Of steps so close that none between them would gain much: all at once, and the best one in floats."""
+        import numpy as np
+
+        places, grown, spared = self._steps
+        a = float(fpr)
+        return places[int(np.maximum(spared - grown * a, (spared - a) / grown).argmax())]
+
+    @cached_property
+    def _steps(self) -> tuple[list[Fraction], Floats, Floats]:
+        """The ε that are known, e^ε, and 1 − δ there."""
+        import numpy as np
+
+        places = [Fraction(0), *(Fraction(2.0 ** (k / 16)).limit_denominator(2**20) for k in range(-128, 104))]
+        found = self._profile.deltas(places)
+        self._proved.update((x, value) for x, value in zip(places, found, strict=True) if value is not None)
+        if not self._proved:
+            raise NotCertified("a ladder of ε", f"the route {self.route.name} says nothing of δ")
+        known = list(self._proved)
+        spared = np.array([1 - float(self._proved[x].mid()) for x in known])
+        return known, np.exp(np.array([float(x) for x in known])), spared
 
 
 def _least_known(m: Mechanism, fprs: Sequence[Fraction]) -> list[float]:

@@ -11,9 +11,15 @@ import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tightrope.numerics.balls import Ball, ball, precision
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
 
 __all__ = ["ConvexPoints"]
 
@@ -40,6 +46,7 @@ class ConvexPoints:
         self.places: list[float] = []
         self.heights: list[float] = []  # the balls' middles
         self.radii: list[float] = []
+        self._floats: tuple[Floats, Floats] | None = None  # u and D at the places
         with precision(_BITS):
             self._points = [_Point(Ball(0), Ball(1), Ball(1))]  # u = 0, then one for each place
 
@@ -54,15 +61,25 @@ class ConvexPoints:
         self.heights.insert(i, float(value.mid()))
         self.radii.insert(i, float(value.rad()))
         self._points.insert(i + 1, point)
+        self._floats = None
+
+    def lowest(self, a: float) -> tuple[int, float]:
+        """The place where D(u) + a·u is least, in floats, and what it is there."""
+        import numpy as np
+
+        if self._floats is None:
+            self._floats = np.exp(np.array(self.places)), np.array(self.heights)
+        values = self._floats[1] + a * self._floats[0]
+        i = int(values.argmin())
+        return i, float(values[i])
 
     def least(self, a: Fraction) -> tuple[Ball, Ball]:
         """Exact numbers below and above the least of D(u) + a·u, 0 < a < 1."""
         with precision(_BITS):
             share = ball(a)
             known = _Tilted(self._points, share)
-            slope = float(a)
-            tilted = [1.0, *(h + slope * math.exp(x) for x, h in zip(self.places, self.heights, strict=True))]
-            best = min(range(len(known)), key=tilted.__getitem__)  # any other point would be valid too
+            i, height = self.lowest(float(a)) if self.places else (-1, math.inf)
+            best = i + 1 if height < 1 else 0  # any other point would be valid too
             return _below(known, best, share).lower().max(Ball(0)), known[best].high.upper()
 
 

@@ -41,8 +41,7 @@ def first_places(height: float, shares: Sequence[float]) -> list[float]:
 
 def enough(points: ConvexPoints, a: float, gap: float) -> bool:
     """Whether a gap cannot be made much smaller by more points as wide as those around the lowest."""
-    values = [h + a * math.exp(x) for x, h in zip(points.places, points.heights, strict=True)]
-    return gap <= 8 * _radius(points, min(range(len(values)), key=values.__getitem__)) + 4 * _FINE
+    return gap <= 8 * _radius(points, points.lowest(a)[0]) + 4 * _FINE
 
 
 def _radius(points: ConvexPoints, i: int) -> float:
@@ -60,9 +59,10 @@ def _ends(height: float, a: float) -> tuple[float, float]:
     return math.log(rest) if rest > 0 else -700.0, min(math.log1p(height / a), 700.0) if a > 0 else 700.0
 
 
-def next_places(points: ConvexPoints, height: float, a: float, late: bool) -> list[float]:
+def next_places(points: ConvexPoints, height: float, a: float, late: bool, fine: float = 0.0) -> list[float]:
     """The minimum of a curve through the points around the lowest; once it is among them, both sides of it. ``late``:
-    there may be a corner, so also where lines through outer points meet. Nothing when all this is known."""
+    there may be a corner, so also where lines through outer points meet; ``fine``: a gap that will do. Nothing when all
+    this is known."""
     import numpy as np
 
     places = np.array(points.places)
@@ -71,7 +71,7 @@ def next_places(points: ConvexPoints, height: float, a: float, late: bool) -> li
     if i in (0, last):
         return _further(places, i, height, a)
     bottom, bend = _bottom(places, values, i)
-    close = math.sqrt(2 * (4 * _radius(points, i) + _FINE) / bend) if bend > 0 else math.inf
+    close = math.sqrt(2 * (4 * _radius(points, i) + max(fine / 4, _FINE)) / bend) if bend > 0 else math.inf
     close = min(max(close, 1e-12 * abs(bottom)), float(places[i + 1] - places[i - 1]) / 6)
     new = float(np.abs(places - bottom).min()) > _APART * close
     middle = bottom if new else float(places[i])

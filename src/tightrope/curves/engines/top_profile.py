@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 
 from tightrope.curves.loss import Loss, Parts, merged
 from tightrope.curves.profile import Profile, Witness, within_unit
@@ -78,9 +79,7 @@ class TopProfile(Profile):
 
     def epsilon(self, delta: Fraction) -> tuple[Bound, Witness]:
         """From where so many losses are nearly the largest that δ is exceeded, up to the largest."""
-        tops = [sharp(top.ball) for top in self.tops]
-        worse = max(range(len(tops)), key=lambda i: float(tops[i].mid()))
-        upper = math.nextafter(upper_float(tops[worse]), math.inf)
+        worse, upper = self._worse
         for share in self._near_enough(worse, upper, delta):
             witness: Witness = {"direction": worse, "below": share}
             with precision(_BITS):
@@ -91,6 +90,13 @@ class TopProfile(Profile):
             if proved and bound.gap < self.wide:
                 return bound, witness
         raise NotCertified("the largest loss", "too few losses are nearly that large")
+
+    @cached_property
+    def _worse(self) -> tuple[int, float]:
+        """The direction with the larger largest loss, and that, rounded up."""
+        tops = [sharp(top.ball) for top in self.tops]
+        worse = max(range(len(tops)), key=lambda i: float(tops[i].mid()))
+        return worse, math.nextafter(upper_float(tops[worse]), math.inf)
 
     def _near_enough(self, worse: int, top: float, delta: Fraction) -> Iterator[Fraction]:
         """The shares with which both bounds may be close, the closest first."""

@@ -27,7 +27,7 @@ from tightrope.numerics.transforms.transform import whole_power
 
 __all__ = ["discrete_normal_sum_call"]
 
-_MOST_NODES, _NODE = 4000, 6.0  # and units of work
+_MOST_NODES, _NODE, _LOOK = 4000, 6.0, 1e3  # and units of work: of a node, and of the choice of a line
 _FURTHEST, _MOST_LOST = -2e4, 3e2  # ln of a call that nobody asks for, and nats that it may cost
 _UNSEEN = Ball(2) ** -1200
 _NARROW = 0.3  # a variance below which it is not that of the normal law
@@ -78,7 +78,7 @@ def _at(variance: Fraction, shift: int, copies: int, x: Ball) -> Ball:
     number = min(number, _MOST_NODES)
     sizes = [copies, tilts.log_moment + 2, float(t) * at + 2, 1 / step + 2, 1 / step + 2]
     guard = 40 + math.ceil(lost / math.log(2)) + sum(math.ceil(math.log2(max(size, 1.0))) for size in sizes)
-    effort.spend(_NODE * number, "a sum of discrete Gaussians")  # and a little for others, even if they are kept
+    effort.spend(_LOOK + _NODE * number, "a sum of discrete Gaussians")  # kept or not
     with precision(bits + guard):
         return _line(variance, shift, copies, t, around, number, bits + guard).call(x)
 
