@@ -13,7 +13,7 @@ from tightrope.accounting import ask
 from tightrope.accounting.attained import attained_bounds
 from tightrope.accounting.filled import falling, filled_delta, filled_epsilon
 from tightrope.accounting.routes import Route, law_route, routes
-from tightrope.accounting.solve import best_delta
+from tightrope.accounting.solve import LAWS, best_delta
 from tightrope.accounting.terms import terms
 from tightrope.accounting.tradeoff import tradeoffs
 from tightrope.curves.composed_loss import loss_has_profile
@@ -35,10 +35,11 @@ if TYPE_CHECKING:
 
 Together = Callable[[Profile, list[Fraction]], list[Bound | None]]  # what a profile says at many points
 _WORK = 2.2e6  # units of work for all points together
-_KINDS, _FOR_KINDS = 40, 1.5
+_KINDS, _MANY, _FOR_MANY = 40, 50, 2.0  # very many kinds, or points; more work for these
 _CLOSE = 1 - 1e-3  # ends of a point that no other route is asked for
 _KEPT = 2e5  # of it for points that are asked alone
 _ABOVE, _EACH = 0.7, 0.6  # of it for upper ends, where other laws tell the lower; of what is left for each of these
+_BELOW = 0.5  # of what is left, for all of these, where other routes may have lesser upper ends
 _ALONE = 1e5  # with less left than that, no point is asked alone
 _SLOW, _PAIRED = "rdp-optimal", {"exact", "group", "optimal"}  # a route that is not worth its time beside these
 _SHARE = 0.3  # of what is left, for one that is
@@ -65,9 +66,9 @@ class MechanismProfile:
         except NotCertified:
             return None
 
-    def _work(self) -> float:
-        """That all points are allowed; more if there are very many kinds of parts."""
-        return _WORK * (_FOR_KINDS if len(terms(self.mechanism)) > _KINDS else 1.0)
+    def _work(self, number: int) -> float:
+        """That all points are allowed; more if they are many, or if there are very many kinds of parts."""
+        return _WORK * (_FOR_MANY if number > _MANY or len(terms(self.mechanism)) > _KINDS else 1.0)
 
     def delta(self, epsilons: Iterable[Number] | Number) -> Arrays:
         """δ at each ε."""
@@ -80,7 +81,7 @@ class MechanismProfile:
             few = len(points) <= _FEW or ask.blocks(self.mechanism)
             return ask.delta(self.mechanism, e).bound if few else best_delta(self.mechanism, e, effort=0).bound
 
-        work = self._work()
+        work = self._work(len(points))
         with allowed(work):
             with allowed(work - _KEPT):
                 known = self._shared(together, points, _TOGETHER[0])
@@ -97,7 +98,7 @@ class MechanismProfile:
         def alone(d: Fraction) -> Bound:
             return ask.epsilon(self.mechanism, d).bound
 
-        work = self._work()
+        work = self._work(len(inside))
         with allowed(work):
             with allowed(work - _KEPT):
                 known = self._shared(together, inside, _TOGETHER[1])
@@ -119,10 +120,11 @@ class MechanismProfile:
                 ends.above(together(self._exact[0], points), points)
             elif law is not None:
                 ends.above(together(law.build(), points), points)
-        for known in attained_bounds(self.mechanism, lambda one: self._told(together, points, one)):
-            ends.below(known)
-            if not ends.wide():
-                break
+        with allowed((1.0 if self._exact is not None else _BELOW) * left()):
+            for known in attained_bounds(self.mechanism, lambda one: self._told(together, points, one)):
+                ends.below(known)
+                if not ends.wide():
+                    break
         if self._exact is None:
             self._by_routes(ends, together, law)
         return ends.bounds()
@@ -138,13 +140,13 @@ class MechanismProfile:
         """The least upper ends of all other routes, each of which is built once and asked for points that are not
         known closely."""
         names = set[str]() if law is None or ends.missing() else {law.name}
-        for route in sorted(routes(self.mechanism), key=lambda route: route.name == _SLOW):
-            if route.effort > 0 or (law is not None and route.name == law.name):
-                continue
+        others = [one for one in routes(self.mechanism) if one.effort == 0 and (law is None or one.name != law.name)]
+        for i, route in enumerate(sorted(others, key=lambda route: route.name == _SLOW)):
             wide = ends.wide()
             if not wide or (route.name == _SLOW and names & _PAIRED):
                 continue
-            with allowed(_EACH * left()), suppress(NotCertified):
+            share = _EACH if route.name in LAWS else 1 / (len(others) - i)
+            with allowed(share * left()), suppress(NotCertified):
                 ends.above(together(route.build(), wide), wide)
                 names.add(route.name)
 

@@ -97,4 +97,5 @@ class RenyiPoints:
                 break
             with effort.owing():
                 effort.spend(units, "a Rényi curve at many points")
-            self._proved[order] = sharp(partial(self._curve.divergence, order), bits=60, start=128, limit=2000)
+            with effort.paid():
+                self._proved[order] = sharp(partial(self._curve.divergence, order), bits=60, start=128, limit=2000)

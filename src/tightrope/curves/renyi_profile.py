@@ -31,7 +31,7 @@ Answer = TypeVar("Answer")
 _LEAST, _MOST = 1e-7, 1e9  # the search range of λ = α − 1; any order found is a proof, so the range is no assumption
 _CHECKED = 32  # orders of a line at which the answer found at its end is looked at
 _FEW, _BITS = 8, 160  # points, more of which share orders; bits of what is proved of these
-_TANGENTS = 2e4  # units of work of a search for tangents
+_TANGENTS = 4e4  # units of work of a search for tangents
 _SHARP = 1e-13  # relatively: a wider answer is one of a divergence that is not known sharply
 
 

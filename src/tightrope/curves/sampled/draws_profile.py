@@ -264,8 +264,7 @@ class DrawsProfile(Profile):
 
     def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
         """One product for all, but for those far beyond the others."""
-        levels = {x: self._tilt(x) for x in (max(epsilons), *epsilons)} if epsilons else {}
-        shared = [x for x, found in levels.items() if found is not None and found[0] > -_DEEPEST]
+        shared = self._near(sorted(set(epsilons)))
         values: dict[Fraction, Ball | None] = {}
         if shared:
             level, tries = self._tries_at(max(shared))
@@ -274,6 +273,18 @@ class DrawsProfile(Profile):
         missing = [x for x in epsilons if values.get(x) is None]
         values.update(zip(missing, shared_deltas(self, missing), strict=True))
         return [values[x] for x in epsilons]
+
+    def _near(self, rising: list[Fraction]) -> list[Fraction]:
+        """Those with a δ that is not too small to share a product with the others: it falls."""
+        some, most = 0, len(rising)
+        while some < most:
+            middle = (some + most + 1) // 2
+            found = self._tilt(rising[middle - 1])
+            if found is not None and found[0] > -_DEEPEST:
+                some = middle
+            else:
+                most = middle - 1
+        return rising[:some]
 
     def epsilons(self, deltas: Sequence[Fraction]) -> list[Bound | None]:
         """One product for all."""
