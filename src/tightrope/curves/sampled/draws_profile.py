@@ -8,6 +8,7 @@ change the moment E[e^{tL}] at the saddle t are counted as the next one that is 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -18,7 +19,6 @@ from tightrope.curves.engines.grid_profile import grid_profile
 from tightrope.curves.engines.smoothed_profile import SmoothedProfile
 from tightrope.curves.engines.transformed import transforms
 from tightrope.curves.loss import Loss
-from tightrope.curves.pair import Pair
 from tightrope.curves.profile import Profile, Witness
 from tightrope.curves.sampled.draws import MOST_BITS, DrawsPair, drawn_pairs, with_counts
 from tightrope.curves.sampled.glued import few_mixtures
@@ -145,11 +145,11 @@ class DrawsProfile(Profile):
 
     def _hits(self, whole: float = 1.0) -> float:
         """How many records are sampled on average; ``whole``: of the data as a whole."""
-        return sum(n * _rate(pair, whole) for pair, n in self.loss.remove)
+        return sum(n * float(getattr(pair, "rate", whole)) for pair, n in self.loss.remove)
 
     def _drawn(self) -> float:
         """How many of them with replacement."""
-        return sum(n * _rate(pair, 1.0) for pair, n in self.loss.remove if isinstance(pair, DrawsPair))
+        return sum(n * float(pair.rate) for pair, n in self.loss.remove if isinstance(pair, DrawsPair))
 
     def _either(self, counts: Counts, level: float) -> Profile:
         """By a flat contour where one is short, else as any product."""
@@ -264,7 +264,8 @@ class DrawsProfile(Profile):
 
     def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
         """One product for all, but for those far beyond the others."""
-        shared = self._near(sorted(set(epsilons)))
+        rising = sorted(set(epsilons))
+        shared = rising[: bisect_left(rising, True, key=self._far)]  # δ falls
         values: dict[Fraction, Ball | None] = {}
         if shared:
             level, tries = self._tries_at(max(shared))
@@ -274,17 +275,10 @@ class DrawsProfile(Profile):
         values.update(zip(missing, shared_deltas(self, missing), strict=True))
         return [values[x] for x in epsilons]
 
-    def _near(self, rising: list[Fraction]) -> list[Fraction]:
-        """Those with a δ that is not too small to share a product with the others: it falls."""
-        some, most = 0, len(rising)
-        while some < most:
-            middle = (some + most + 1) // 2
-            found = self._tilt(rising[middle - 1])
-            if found is not None and found[0] > -_DEEPEST:
-                some = middle
-            else:
-                most = middle - 1
-        return rising[:some]
+    def _far(self, epsilon: Fraction) -> bool:
+        """Whether δ is too small there to share a product with others."""
+        found = self._tilt(epsilon)
+        return found is None or found[0] <= -_DEEPEST
 
     def epsilons(self, deltas: Sequence[Fraction]) -> list[Bound | None]:
         """One product for all."""
@@ -298,11 +292,6 @@ class DrawsProfile(Profile):
 
 def _level(delta: Fraction) -> float:
     return math.log(delta.numerator) - math.log(delta.denominator)
-
-
-def _rate(pair: Pair, whole: float) -> float:
-    """How often a record is sampled, where that is known."""
-    return float(getattr(pair, "rate", whole))
 
 
 def _bits(level: float) -> int:
