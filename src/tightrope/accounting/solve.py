@@ -229,9 +229,13 @@ def largest_lower(m: Mechanism, enclosed: Callable[[Profile], Bound], known: int
     """
     best, close = 0.0, _CLOSE if known else 1 - 10 * ROUGH
     settled: list[Loss] = []
-    for law, _ in islice(lower_losses(m), known, _MOST_LAWS):
-        if any(within(law, whole) for whole in settled) or loss_dominates_fewer_kinds(law) is not None:
-            continue  # of very many kinds one of fewer follows
+    many = False
+    for i, (law, _) in enumerate(islice(lower_losses(m), _MOST_LAWS)):
+        if loss_dominates_fewer_kinds(law) is not None:  # of very many kinds one of fewer follows
+            many = True
+            continue
+        if i < known or any(within(law, whole) for whole in settled):
+            continue
         try:
             profile = loss_has_profile(law)
             with allowed(_SHARE * left()):
@@ -239,6 +243,8 @@ def largest_lower(m: Mechanism, enclosed: Callable[[Profile], Bound], known: int
         except NotCertified:
             continue
         best = max(best, with_room(found))
+        if many and best > 0:  # some of these cost far less
+            break
         if found.lower >= found.upper * close:
             settled.append(law)
     return best
