@@ -14,9 +14,10 @@ from tightrope.numerics.real import Real
 from tightrope.numerics.transforms.families import with_families
 from tightrope.numerics.transforms.family_discs import NoiseAxis, RateAxis
 from tightrope.numerics.transforms.interpolation import Disc, chebyshev, nodes_needed
+from tightrope.numerics.transforms.products import Products
 from tightrope.numerics.transforms.sampled import SampledNormalTransform
 from tightrope.numerics.transforms.sampled_decay import shifted_moment
-from tightrope.numerics.transforms.sampled_family import SampledNormalFamily, _Products, _Stretch
+from tightrope.numerics.transforms.sampled_family import SampledNormalFamily, _Stretch
 
 F = Fraction
 AXES = [
@@ -203,7 +204,7 @@ def test_an_interpolation_errs_by_no_more_than_it_says():
 def test_products_of_many_turning_numbers_stay_sharp():
     with precision(80):
         turn = ComplexBall(Ball(1).cos(), Ball(1).sin())
-        products = _Products(2)
+        products = Products(2)
         for k in range(1001):
             products.take([turn, -turn if k % 2 else turn])
         for value, sign in zip(products.values(), (1, 1), strict=True):

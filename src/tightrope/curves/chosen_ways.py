@@ -26,7 +26,8 @@ from tightrope.numerics.transforms.families import with_families
 
 __all__ = ["SEVERAL", "chosen_ways"]
 
-_VERY_MANY, _FOR_MANY = 40, ("contour", "deep", "smoothed", "blurred")  # laws; other ways take too long for each
+_VERY_MANY, _FOR_MANY = 40, ("contour", "deep", "smoothed", "blurred")  # laws; other ways take too long for each,
+_GRIDDED = 100  # but for a grid of sampled normal laws, if there are no more
 _MOST_TILT = 1500.0  # microseconds for a look at a tilt: beyond, nothing is found in time
 _DEAR = ("grid", "smoothed", "blurred", "windowed")
 SEVERAL = 6  # copies from which on a guess saves more than it costs
@@ -43,15 +44,18 @@ def chosen_ways(c: Loss, summed: Callable[[], Profile]) -> Profile:
     after a plain contour of laws with heavy tails comes one without these; of bounded laws a look at the largest loss
     comes before all that is dear."""
     found = _chosen(c, summed)
-    if max(len(merged(parts)) for parts in c.directions) > _VERY_MANY:
+    kinds = max(len(merged(parts)) for parts in c.directions)
+    if kinds > _VERY_MANY:
         if _tilt_cost(c) > _MOST_TILT:
             return Ways((("contour", lambda: None),))
-        found = replace(found, ways=tuple(way for way in found.ways if way[0] in _FOR_MANY))
-    names = [name for name, _ in found.ways]
+        gridded = kinds <= _GRIDDED and all(sampled_normal(pair) for pair, _ in c.remove)
+        names = (*_FOR_MANY, "grid") if gridded else _FOR_MANY
+        found = replace(found, ways=tuple(way for way in found.ways if way[0] in names))
+    present = [name for name, _ in found.ways]
     if any(isinstance(pair, Glued) and isinstance(pair.base, NormalPair) for pair, _ in c.remove):
-        place = names.index("contour") + 1 if "contour" in names else 0
+        place = present.index("contour") + 1 if "contour" in present else 0
         return replace(found, ways=(*found.ways[:place], ("cut", partial(_cut, c)), *found.ways[place:]))
-    place = min((names.index(name) for name in _DEAR if name in names), default=len(names))
+    place = min((present.index(name) for name in _DEAR if name in present), default=len(present))
     return replace(found, ways=(*found.ways[:place], ("top", partial(_top, c)), *found.ways[place:]))
 
 
