@@ -13,6 +13,7 @@ from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ball, precision
 from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.float_lines import UNIT, FloatNodes, as_doubles
+from tightrope.numerics.transforms.lifted_nodes import Lifted, lifted_sums
 from tightrope.numerics.transforms.sampled_rule import short
 from tightrope.numerics.transforms.screened_sums import sums_at
 from tightrope.numerics.transforms.settled_nodes import Quadrature
@@ -31,8 +32,9 @@ _LOW, _NEARLY = -40.0, 1.05  # ln of a size as small as rounding; |φ| is sought
 _MOST_MICROSECONDS, _MOST_PRODUCTS = 3e5, 3e8
 _DEAR = 50  # times as long a product takes by itself
 _FEW, _QUICK = 300, 2e4  # nodes that balls do as quickly, if they take no longer than that (microseconds)
-_ROUND = 1.5  # a number of 2 bits below it is not below what it is made of
-_UNITS, _RULE, _NODE = 1.6, 5e3, 20.0  # of work for each microsecond, for a rule, and for each of its nodes
+_ROUND, _FAR = 1.5, 4.0  # a number of 2 bits below it is not below what it is made of; of 1 bit, likewise
+_UNITS, _RULE, _NODE = 1.6, 5e3, 20.0  # of work for each microsecond, for a rule, and for each of its nodes,
+_LIFTED = 100.0  # and of a path
 
 
 class FallingTransform(Transform):
@@ -42,6 +44,10 @@ class FallingTransform(Transform):
 
     def quick_rule(self, t: Fraction) -> Callable[[Fraction], Quadrature] | None:  # noqa: ARG002
         """A quadrature at t up to some y, if that is quicker than the transform's line."""
+        return None
+
+    def lifted(self, t: Fraction, end: Fraction) -> Lifted | None:  # noqa: ARG002
+        """Terms that serve every y from 0 to an end, where a quadrature would be long."""
         return None
 
     def float_nodes(self, t: Fraction, eta: Fraction, count: int, floor: Ball) -> FloatNodes | None:
@@ -118,15 +124,36 @@ def _near(
         with suppress(NotCertified):
             work = transform.cost(float(t), float(eta), last, _BITS)
     if rule is not None and not work < _QUICK:
-        chosen = _kept_rule(transform, rule, t, eta * last)
-        if not len(chosen.shares) * min(last, _DEAR * len(indices)) < _MOST_PRODUCTS:
-            raise NotCertified(_WHAT, "it is too long")
-        values, error = sums_at(chosen.shares, [loss * ball(eta) for loss in chosen.losses], indices)
-        return values, error + chosen.error
+        return _by_rule(transform, rule, t, eta, indices)
     if not work < _MOST_MICROSECONDS:
         raise NotCertified(_WHAT, "it is too long")
     effort.spend(_UNITS * work, _WHAT)
     return as_doubles(recall.line(transform, t, eta, last)[1])[indices], 4 * UNIT
+
+
+def _by_rule(
+    transform: Transform, rule: Callable[[Fraction], Quadrature], t: Fraction, eta: Fraction, indices: Integers
+) -> tuple[Complexes, Ball]:
+    """On the axis, or above it where that is too long."""
+    last = int(indices[-1])
+    with suppress(NotCertified):
+        chosen = _kept_rule(transform, rule, t, eta * last)
+        if len(chosen.shares) * min(last, _DEAR * len(indices)) < _MOST_PRODUCTS:
+            values, error = sums_at(chosen.shares, [loss * ball(eta) for loss in chosen.losses], indices)
+            return values, error + chosen.error
+    lifted = _kept_lift(transform, t, eta * last) if isinstance(transform, FallingTransform) else None
+    if lifted is None:
+        raise NotCertified(_WHAT, "it is too long")
+    return lifted_sums(lifted, eta, indices)
+
+
+def _kept_lift(transform: FallingTransform, t: Fraction, end: Fraction) -> Lifted | None:
+    further = max(short(float(end) * _FAR, 1), end)
+    effort.spend(_RULE, _WHAT)
+    with precision(_BITS):
+        found = recall.kept(transform, "lift", (t, further), lambda: transform.lifted(t, further))
+    effort.spend(_LIFTED * len(found.shares) if found else 0, _WHAT)
+    return found
 
 
 def _kept_rule(

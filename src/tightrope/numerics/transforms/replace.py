@@ -20,9 +20,16 @@ from tightrope.numerics.products import product
 from tightrope.numerics.real import Real
 from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.falling_nodes import FallingTransform
+from tightrope.numerics.transforms.lifted_nodes import Lifted, height_and_step, lift_error
 from tightrope.numerics.transforms.replace_decay import log_decay, replace_decay, shifted_angle
 from tightrope.numerics.transforms.replace_panels import replace_panels, replace_quadrature
-from tightrope.numerics.transforms.replace_rule import log_factors, replace_alias, replace_rule, replace_tails
+from tightrope.numerics.transforms.replace_rule import (
+    log_factors,
+    replace_alias,
+    replace_rule,
+    replace_tails,
+    replace_window,
+)
 from tightrope.numerics.transforms.sampled_rule import Rule
 from tightrope.numerics.transforms.settled_nodes import Quadrature
 from tightrope.numerics.transforms.transform import log_phases, power_sums
@@ -153,6 +160,23 @@ class ReplaceSampledNormalTransform(FallingTransform):
         weights, losses, value, off = self._terms(t, end, _NATS)
         shares = [weight / value.mid() for weight in weights]
         return Quadrature(shares, losses, (2 * (off.abs_upper() + value.rad()) / value).upper())
+
+    def lifted(self, t: Fraction, end: Fraction) -> Lifted:  # noqa: ARG002 - they serve any
+        """φ at all y ≥ 0 on a path above the axis (``lifted_nodes``), t ≥ 0."""
+        height, step = height_and_step(self._floats[0], float(t), _NATS)
+        left, right = replace_window(*self._floats, float(t), _NATS)
+        chosen = Rule(step, math.floor(left / float(step)), math.ceil(right / float(step)), height)
+        c, q, a, h, log = abs(self._c.ball()), ball(self._rate), ball(t), ball(step), recall.log_real(self, t)
+        shares: list[ComplexBall] = []
+        losses: list[ComplexBall] = []
+        scale = h / (2 * Ball.pi()).sqrt()
+        for j in range(chosen.first, chosen.last + 1):
+            z = ComplexBall(h * j, ball(height))
+            first, second = ((q * (c * side - c * c / 2).exp() + (1 - q)).log() for side in (z, -z))
+            losses.append(first - second)
+            shares.append((z * z / -2 + first + losses[-1] * a - log).exp() * scale)
+        beyond = replace_tails(c, q, t, chosen) * (-log).exp()
+        return Lifted(shares, losses, lift_error(c, a, height, step, beyond))
 
     def float_line(self, t: float, eta: float, count: int) -> tuple[float, Complexes]:
         """The same in floats."""

@@ -22,6 +22,7 @@ from tightrope.numerics.moments.sampled_normal_floats import window
 from tightrope.numerics.real import Real
 from tightrope.numerics.transforms.bent_decay import bent_decay, log_bent_decay
 from tightrope.numerics.transforms.falling_nodes import FallingTransform
+from tightrope.numerics.transforms.lifted_nodes import Lifted, height_and_step, lift_error
 from tightrope.numerics.transforms.sampled_decay import decay_bound, log_decay, shifted_angle
 from tightrope.numerics.transforms.sampled_floats import quick_log_means
 from tightrope.numerics.transforms.sampled_panels import panel_quadrature
@@ -148,6 +149,26 @@ class SampledNormalTransform(FallingTransform):
         shares = [weight / value.mid() for weight in weights]
         error = (2 * (off.abs_upper() + value.rad()) / value).upper()
         return Quadrature(shares, [-log for log in logs] if self._adding else logs, error)
+
+    def lifted(self, t: Fraction, end: Fraction) -> Lifted:  # noqa: ARG002 - they serve any
+        """φ at all y ≥ 0 on a path above the axis (``lifted_nodes``)."""
+        mu, rate = self._floats
+        power, log = self._power(t), self._log_known(t)
+        inverse = max(-power, Fraction(0))
+        height, step = height_and_step(mu, float(inverse), _NATS)
+        left, right = window(mu, float(power), math.log1p(-rate), math.log(rate), _NATS, 0.0)
+        chosen = Rule(step, math.floor(left / float(step)), math.ceil(right / float(step)), height)
+        m, q, a, h, d = abs(self._mu.ball()), ball(self._rate), ball(power), ball(step), ball(height)
+        shares: list[ComplexBall] = []
+        losses: list[ComplexBall] = []
+        scale = h / (2 * Ball.pi()).sqrt()
+        for j in range(chosen.first, chosen.last + 1):
+            z = ComplexBall(h * j, d)
+            losses.append((q * (m * z - m * m / 2).exp() + (1 - q)).log())
+            shares.append((z * z / -2 + losses[-1] * a - log).exp() * scale)
+        ends = [(q * (m * h * j - m * m / 2).expm1()).log1p() for j in (chosen.first, chosen.last)]
+        beyond = tails(m, q, power, chosen, *ends) * (-log).exp()
+        return Lifted(shares, losses, lift_error(m, ball(inverse), height, step, beyond), self._adding)
 
     def float_line(self, t: float, eta: float, count: int) -> tuple[float, Complexes]:
         """The same in floats; ln G from G − 1 where it is small."""

@@ -23,6 +23,8 @@ from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.chained_decay import ChainedDecay
 from tightrope.numerics.transforms.falling_nodes import FallingTransform
 from tightrope.numerics.transforms.layered_decay import Rectangle
+from tightrope.numerics.transforms.lifted_nodes import Lifted
+from tightrope.numerics.transforms.lifted_unequal import lifted_unequal
 from tightrope.numerics.transforms.quadratic_decay import best_path, log_path_decays, path_decay
 from tightrope.numerics.transforms.quadratic_loss import QuadraticLoss, domain_end
 from tightrope.numerics.transforms.settled_nodes import Quadrature
@@ -221,6 +223,13 @@ class SampledUnequalTransform(FallingTransform):
     def quick_rule(self, t: Fraction) -> Callable[[Fraction], Quadrature] | None:
         """That of ``line``, in doubles."""
         return partial(self.quadrature, t)
+
+    def lifted(self, t: Fraction, end: Fraction) -> Lifted | None:
+        """φ at all y from 0 to the end on a path on which w^{iy} does not grow (``lifted_unequal``)."""
+        if self._law.bend < 0:
+            return None
+        power = self._power(t)
+        return lifted_unequal(self._law, power, end, self._window(float(power), _NATS), _NATS, self.log_real(t), self._adding)
 
     def rule_cost(self, t: Fraction, end: Fraction) -> float:
         """The ellipses."""

@@ -30,6 +30,13 @@ class UnequalPowers(Integrand):
 
     def log_sizes(self, z: Complexes) -> Floats:
         """About −Re z²/2 + A·ln|w| + y·|arg w|; ∞ near a cut."""
+        return self._float_sizes(z, one_sided=False)
+
+    def one_sided(self, z: Complexes) -> Floats:
+        """The same for y' ≥ 0: only a negative angle lets w^{iy'} grow."""
+        return self._float_sizes(z, one_sided=True)
+
+    def _float_sizes(self, z: Complexes, one_sided: bool) -> Floats:
         import numpy as np
 
         bend, slope, height, q = self.law.floats
@@ -38,12 +45,21 @@ class UnequalPowers(Integrand):
         w = 1 + q * np.expm1(np.minimum(rise.real, 600.0) + 1j * rise.imag)
         far = np.abs(rest).max(axis=-1, keepdims=True) < _SMALL
         log = np.where(far, rise + math.log(q) + np.log(1 + rest), np.log(w))
-        sizes = float(self.power) * log.real - (z * z).real / 2 + float(self.y) * np.abs(log.imag)
+        turn = np.maximum(-log.imag, 0) if one_sided else np.abs(log.imag)
+        sizes = float(self.power) * log.real - (z * z).real / 2 + float(self.y) * turn
         near = (np.abs(rise.imag) > 2.5) & (np.abs(rest) < 5) | (w.real < -0.5 * np.abs(w))
         return np.where(near & ~far, math.inf, sizes)
 
     def log_size(self, z: ComplexBall, branch: int) -> Ball | None:
-        """Proved, from the middle of the ball and the derivative on it: −z + (A+iy)·w′/w.
+        """Proved."""
+        return self._ball_size(z, branch, one_sided=False)
+
+    def one_sided_ball(self, z: ComplexBall, branch: int) -> Ball | None:
+        """Proved for y' ≥ 0."""
+        return self._ball_size(z, branch, one_sided=True)
+
+    def _ball_size(self, z: ComplexBall, branch: int, one_sided: bool) -> Ball | None:
+        """From the middle of the ball and the derivative on it: −z + (A+iy)·w′/w.
 
         First branch: a closed curve on which w misses (−∞, 0] does not wind around 0, so that w has no zero within.
         Second: w = q·e^l·(1 + u) with |u| < 1 on the curve, so that w has as many zeros as e^l (Rouché): none.
@@ -62,6 +78,8 @@ class UnequalPowers(Integrand):
                 return None
             log, share = there + q.log() + ((1 - q) / q * (-there).exp()).log1p(), 1 / (1 + u)
         a, y, growth = ball(self.power), ball(self.y), (2 * bend * z + slope) * share
-        size = a * log.real - (middle * middle).real / 2 + y * abs(log.imag)
-        reach = (z - middle).abs_upper()
-        return size + reach * ((a * growth - z).abs_upper() + y * growth.abs_upper())
+        size, reach = a * log.real - (middle * middle).real / 2, (z - middle).abs_upper()
+        size += reach * (a * growth - z).abs_upper()
+        if one_sided:  # the angle at every place of the ball
+            return size + y * (reach * growth.abs_upper() - log.imag).max(Ball(0))
+        return size + y * abs(log.imag) + reach * y * growth.abs_upper()
