@@ -27,6 +27,8 @@ SETTINGS = [  # other mean, other deviation, rate, copies, tilt, y, adding
     ("9.83", "0.345", "0.0013", 2332769, "1/4000", "1/500", False),
     ("0.0709", "0.971", "0.287", 155, "68", "50", True),
     ("1", "1.2", "0.01", 3000, "3", "10", False),
+    ("1.29", "0.989", "6.57e-5", 258_000, "1.6875", "130", False),  # its second moment was 1000 times too large,
+    ("1.29", "0.989", "6.57e-5", 258_000, "32", "140", True),  # or infinite
 ]
 
 

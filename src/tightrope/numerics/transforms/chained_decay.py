@@ -25,7 +25,8 @@ Terms = tuple[list[Ball], list[Ball], Ball, Ball]  # weights, ln w, their sum an
 
 _CHAIN = 48  # places
 _CLOSE = 7.0  # nats to which 1 − |φ| is found
-_BITS, _GUARD, _HALVINGS = 8, 40, 20
+_BITS, _GUARD = 8, 40
+_TOLD, _TRIES, _NARROWER = 1.1, 10, 4  # of a second moment in floats, one that is proved; how often h is sought
 _MOST = 0.999  # of 1 − |φ|²
 _LOST = 0.93  # of ln|φ|, about what is left of it between two places
 
@@ -83,16 +84,19 @@ class ChainedDecay:
             return stretch(sizes, chosen, self._square(power, law))
 
     def _square(self, power: Fraction, law: FloatLaw) -> Ball:
-        """A bound of E[(ln w − c)²], c near its mean: h²x² ≤ 2·cosh(hx) − 2."""
-        h = short(law.width(), _BITS)
-        for _ in range(_HALVINGS):
-            low, middle, high = (
-                self.of.chained_moment(power + step) - ball(step) * law.mean for step in (-h, Fraction(0), h)
-            )
-            if high.is_finite():
+        """A bound of E[(ln w − c)²], c near its mean: h²x² ≤ 2·cosh(hx) − 2, for any h. The law in floats ends where
+        its mass does; what lies beyond may still count under w^{A+h}, and then a smaller h tells more."""
+        h, enough = short(law.width(), _BITS), _TOLD * law.variance
+        found, middle = Ball("inf"), self.of.chained_moment(power)
+        for _ in range(_TRIES):
+            low, high = (self.of.chained_moment(power + step) - middle - ball(step) * law.mean for step in (-h, h))
+            square = (low.exp() + high.exp() - 2) / ball(h * h)
+            if square.is_finite():
+                found = found.min(square)
+            if found <= enough:
                 break
-            h /= 2
-        return ((low - middle).exp() + (high - middle).exp() - 2) / ball(h * h)
+            h /= _NARROWER
+        return found
 
     def sizes(self, power: float, y: Floats) -> Floats:
         """About ln|φ| itself."""

@@ -1,9 +1,9 @@
 """Nodes of sampled losses between normal laws of unequal variance, on a path on which |w^{iy}| is at most 1.
 
-With u = z − v, v the vertex, l = γ′ + αu² and α > 0, the path is z(x) = x + iη(x), η = θu/(2α(u² + X²)), 0 < θ < π,
-with u = x − v on the right. On it Im l = 2αuη = θu²/(u² + X²) lies between 0 and θ, and so does arg w: above the axis on
-the right of the vertex, below on its left, since l rises both ways. On the axis w^{iy} turns y·ln w(x)/2π times up to x,
-which for heavy tails is far; on the path it is tiny before it has turned often.
+Let l(x) = γ′ + αu², u = x − v, v the vertex and α > 0. On the path z(x) = x + iη(x), η = θu/(2α(u² + X²)), 0 < θ < π,
+Im l = 2αuη = θu²/(u² + X²) lies between 0 and θ, and so does arg w: above the axis on the right of the vertex, below it
+on the left, since l rises both ways. On the axis w^{iy} turns y·ln w(x)/2π times up to x, which for heavy tails is far;
+on the path it is tiny before it has turned often.
 
 The integral is done by panels with ellipses around them in the plane of x, where z(x) has its poles at u = ±iX. At the
 ends the path goes back to the axis. There and on the way |w| ≤ w(x) and |w| ≥ cos(θ/2)·e^{−αη²}·w(x), as
@@ -35,7 +35,7 @@ __all__ = ["LiftedPowers", "lifted_unequal"]
 
 _WHAT = "a sampled transform of unequal variances"
 _MOST_NODES = 4000
-_ANGLES, _BENDS = (1.5, 0.8, 0.3), (2.0, 0.7, 0.25, 0.08)  # θ; X, of 1/√α
+_ANGLES, _BENDS = (2.4, 1.5, 0.8, 0.3), (2.0, 0.7, 0.25, 0.08)  # θ; X, of 1/√α
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class LiftedPowers(Integrand):
             below = 1 / (u * u + bend * bend)
             at, slope = x + 1j * scale * u * below, 1 + 1j * scale * (bend * bend - u * u) * below**2
             found.append(self.plain.one_sided(at) + np.log(np.abs(slope)))
-        sides = np.sign((z.real - vertex))
+        sides = np.sign(z.real - vertex)
         split = (sides.min(axis=-1) != sides.max(axis=-1)) & (np.abs(z.imag).max(axis=-1) >= bend)
         return np.where(split[..., None], math.inf, np.maximum(*found))
 
@@ -109,7 +109,13 @@ class LiftedPowers(Integrand):
 
 
 def lifted_unequal(
-    law: QuadraticLoss, power: Fraction, y: Fraction, window: tuple[float, float], nats: float, log: Ball, mirrored: bool
+    law: QuadraticLoss,
+    power: Fraction,
+    y: Fraction,
+    window: tuple[float, float],
+    nats: float,
+    log: Ball,
+    mirrored: bool,
 ) -> Lifted:
     """Terms for all y' from 0 to y, over G = e^log; ``window``: where φ·w^A counts."""
     if not law.bend > 0:

@@ -31,7 +31,7 @@ from tightrope.numerics.transforms.settled_nodes import Quadrature
 from tightrope.numerics.transforms.stretched_decay import FloatLaw
 from tightrope.numerics.transforms.transform import log_phases, power_sums
 from tightrope.numerics.transforms.unequal_layers import unequal_float_layers, unequal_layers
-from tightrope.numerics.transforms.unequal_powers import UnequalPowers
+from tightrope.numerics.transforms.unequal_powers import UnequalPowers, float_log_means
 
 if TYPE_CHECKING:
     from tightrope.numerics.transforms.transform import Complexes, Floats
@@ -43,9 +43,8 @@ _GUARD = 40
 _NATS = 42.0  # accuracy of doubles, and of their powers
 _MOST_NODES = 9000
 _FARTHEST = 1e3  # in Q's standard deviations
-_PLACES, _BLOCK = 600, 32  # of a rule in floats, and as many powers at once
-_FEW, _COARSE = 200, 0.2  # places among which a window is sought; the longest step between places
-_GENTLE = 0.5
+_BLOCK = 32  # powers at once
+_FEW = 200  # places among which a window is sought
 _NODE = 32.0  # microseconds of a node, with its share of an ellipse
 _COUNTED = 20.0  # of them by whoever asks for a rule
 _DENSE = 800  # places of a law in floats
@@ -121,7 +120,8 @@ class SampledUnequalTransform(FallingTransform):
         for start in range(0, len(powers), _BLOCK):
             some = [i for i in range(start, min(start + _BLOCK, len(powers))) if windows[i] is not None]
             if some:
-                found[some] = self._means(powers[some], np.array([windows[i] for i in some]))
+                reached = np.array([windows[i] for i in some])
+                found[some] = float_log_means(self._law, self._other, powers[some], reached)
         return found
 
     def _log_float(self, power: float) -> float:
@@ -132,32 +132,6 @@ class SampledUnequalTransform(FallingTransform):
             return self._window(power, 40.0)
         except NotCertified:
             return None
-
-    def _means(self, powers: Floats, windows: Floats) -> Floats:
-        """ln E[w^A] in floats, by the trapezoidal rule on a window for each power."""
-        import numpy as np
-
-        middle, wide = self._other
-        low = np.minimum(windows[:, 0], min(-9.0, middle - 9 * wide))
-        high = np.maximum(windows[:, 1], max(9.0, middle + 9 * wide))
-        if float((high - low).max()) < _COARSE * _PLACES:
-            step = (high - low) / (_PLACES - 1)
-            z = low[:, None] + step[:, None] * np.arange(_PLACES)
-            stretched = np.ones_like(z)
-        else:  # one law is that much wider: places are dense where the other one lies
-            low, high = np.arcsinh(low), np.arcsinh(high)
-            step = (high - low) / (_PLACES - 1)
-            u = low[:, None] + step[:, None] * np.arange(_PLACES)
-            z, stretched = np.sinh(u), np.cosh(u)
-        loss, power, scale = self._law.loss_floats(z), powers[:, None], step / math.sqrt(2 * math.pi)
-        with np.errstate(all="ignore"):
-            rise = np.expm1(power * loss) - power * np.expm1(loss)  # from E[w − 1] = 0, which keeps what is tiny
-            result: Floats = np.log1p((rise * np.exp(z * z / -2) * stretched).sum(axis=1) * scale)
-        rest = ~((np.abs(result) < _GENTLE) & (np.abs(loss).max(axis=1) * np.maximum(np.abs(powers), 1.0) < 300))
-        logs = (power * loss - z * z / 2 + np.log(stretched))[rest]
-        top = logs.max(axis=1)
-        result[rest] = top + np.log(np.exp(logs - top[:, None]).sum(axis=1) * scale[rest])
-        return result
 
     def _rule(self, power: Fraction, y: Fraction, nats: float) -> tuple[Integrand, tuple[float, float], float]:
         """What is to be integrated, where, and ln of the error that is aimed at."""
@@ -229,7 +203,8 @@ class SampledUnequalTransform(FallingTransform):
         if self._law.bend < 0:
             return None
         power = self._power(t)
-        return lifted_unequal(self._law, power, end, self._window(float(power), _NATS), _NATS, self.log_real(t), self._adding)
+        window = self._window(float(power), _NATS)
+        return lifted_unequal(self._law, power, end, window, _NATS, self.log_real(t), self._adding)
 
     def rule_cost(self, t: Fraction, end: Fraction) -> float:
         """The ellipses."""
