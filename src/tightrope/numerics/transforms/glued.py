@@ -24,16 +24,8 @@ from tightrope.numerics.real import Real
 from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.glued_decay import best_angle, glued_decay, log_decays
 from tightrope.numerics.transforms.glued_far import FarGlued
-from tightrope.numerics.transforms.glued_rule import (
-    FURTHEST,
-    Growth,
-    even_nodes,
-    float_nodes,
-    log_factor,
-    nodes,
-    panel_errors,
-    panels,
-)
+from tightrope.numerics.transforms.glued_floats import FURTHEST, float_half, log_least
+from tightrope.numerics.transforms.glued_rule import Growth, log_factor, nodes, panel_errors, panels
 from tightrope.numerics.transforms.near_and_far import near_and_far
 from tightrope.numerics.transforms.settled_nodes import Quadrature
 from tightrope.numerics.transforms.transform import Transform, log_phases, power_sums
@@ -47,7 +39,7 @@ __all__ = ["GluedNormalTransform"]
 
 _GUARD = 40
 _STILL = Growth(Fraction(0))
-_FLOAT_NATS = 37.0
+_STEPS = 4  # of a tilt, for each time that it doubles
 _NATS, _DOUBLE_BITS = 38.0, 128  # for doubles
 _TOGETHER = 12  # so many tilts, and so many nats apart
 _ALONE, _BESIDE = 40.0, 9.0  # nats above all else, and deviations from the peak
@@ -199,8 +191,9 @@ class GluedNormalTransform(Transform):
         result = np.empty_like(at)
         with np.errstate(all="ignore"):
             while order:
-                least = self._log_least(float(at[order[0]]))
-                few = [i for i in order[:_TOGETHER] if self._log_least(float(at[i])) <= least + _TOGETHER]
+                sizes = [log_least(self._m, self._q, float(at[i]), self._cut) for i in order[:_TOGETHER]]
+                least = sizes[0]
+                few = [i for i, size in zip(order, sizes, strict=False) if size <= least + _TOGETHER]
                 try:
                     result[few] = evaluate(at[few]) if math.isfinite(least) else math.inf
                 except NotCertified:
@@ -208,14 +201,12 @@ class GluedNormalTransform(Transform):
                 order = order[len(few) :]
         return result
 
-    def _log_least(self, t: float) -> float:
-        """About a lower bound of ln M(t)."""
-        return 0.0 if self._cut is not None else max(0.0, (t + 1) * (t * self._m * self._m / 2 + math.log(self._q)))
-
     def _log_moments(self, t: Floats) -> Floats:
         import numpy as np
 
-        log_weight, losses = self._float_half(float(t.max()), 0.0, float(t.min()))
+        low = 2 ** (math.floor(_STEPS * math.log2(t.min() + 1)) / _STEPS) - 1  # few ends, as nodes are kept
+        high = 2 ** (math.ceil(_STEPS * math.log2(t.max() + 1)) / _STEPS) - 1
+        log_weight, losses = float_half(self._m, self._q, (low, high), Fraction(0), self._cut)
         rises, falls = np.multiply.outer(t + 1, losses), np.multiply.outer(-t, losses)
         rest = -product(np.expm1(np.minimum(rises, 600.0)) * np.expm1(falls), np.exp(log_weight))
         top = (rises + log_weight).max(axis=1)[:, None]
@@ -223,20 +214,6 @@ class GluedNormalTransform(Transform):
         logs = np.logaddexp(math.log(self._atom_float), top[:, 0] + np.log(terms.sum(axis=1)))
         result: Floats = np.where(logs < 1, np.log1p(rest - self._lost), logs)
         return result
-
-    def _float_half(self, t: float, y: float, least: float) -> tuple[Floats, Floats]:
-        """The logarithms of the weights, and the losses; good from the tilt ``least`` to t."""
-        import numpy as np
-
-        mu, q = self._m, self._q
-        nats = _FLOAT_NATS + min(60.0, max(0.0, -2 * math.log(q * min(mu, 1.0))))
-        size = self._log_least(least)
-        end = math.inf if self._cut is None else float(self._cut)
-        even = None if y else even_nodes(mu, q, (least, t), nats, size, end)
-        z, logs = even or float_nodes(mu, panels(mu, q, t, Growth(Fraction(y)), nats, size, self._cut))
-        rise = mu * z - mu * mu / 2
-        small = np.log1p(q * np.expm1(np.minimum(rise, 30.0)))
-        return logs, np.where(rise < 30, small, np.logaddexp(math.log1p(-q), math.log(q) + rise))
 
     def float_line(self, t: float, eta: float, count: int) -> tuple[float, Complexes]:
         """The same in floats."""
@@ -251,7 +228,7 @@ class GluedNormalTransform(Transform):
         """The smooth part's tilted masses, as logarithms, and its losses, for nodes up to y."""
         import numpy as np
 
-        logs, losses = self._float_half(t, y, t)
+        logs, losses = float_half(self._m, self._q, (t, t), Fraction(y), self._cut)
         return np.concatenate([logs + (t + 1) * losses, logs - t * losses]), np.concatenate([losses, -losses])
 
     def decay(self, t: Fraction, y: Fraction) -> Ball:

@@ -23,7 +23,8 @@ from flint import ctx
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ComplexBall, ball, precision
 from tightrope.numerics.real import Real
-from tightrope.numerics.transforms.glued_rule import Growth, float_nodes, log_factor, nodes, panel_errors, panels
+from tightrope.numerics.transforms.glued_floats import float_nodes
+from tightrope.numerics.transforms.glued_rule import Growth, log_factor, nodes, panel_errors, panels
 from tightrope.numerics.transforms.sampled_rule import short
 
 if TYPE_CHECKING:

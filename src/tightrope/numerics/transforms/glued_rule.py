@@ -11,24 +11,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball, ball
-from tightrope.numerics.gauss import float_gauss, gauss, gauss_error
+from tightrope.numerics.gauss import gauss, gauss_error
 from tightrope.numerics.moments.sampled_normal_bounds import quadratic_top
 from tightrope.numerics.transforms.sampled_rule import largest_turn, short, upper_tail_bound
 
-if TYPE_CHECKING:
-    from tightrope.numerics.transforms.transform import Floats
-
-__all__ = ["FURTHEST", "Growth", "Panel", "even_nodes", "float_nodes", "log_factor", "nodes", "panel_errors", "panels"]
+__all__ = ["Growth", "Panel", "furthest_place", "log_factor", "nodes", "panel_errors", "panels"]
 
 _MOST_NODES, _MOST_PANELS = 6000, 400
 _RULES = (1, 8, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 256, 320, 384)  # few sizes, as they are kept
-_EVEN, _MOST_EVEN = 20, 60  # nodes of an even panel, and panels
-FURTHEST = 3000.0  # (t + 1)μ² beyond which no proof may be possible
-_AWAY, _NOTHING = 13.0, 85.0  # deviations from a peak, and nats, beyond which nothing counts
 _PIECES = 4  # of a panel, in each of which ln w is bounded by its chord
 _WHAT = "a glued normal transform"
 _ALMOST = 0.999  # of the way to a cut: panels that reach so far go on to it
@@ -75,7 +68,7 @@ def panels(
     mu: float, rate: float, t: float, growth: Growth, nats: float, log_size: float, cut: Fraction | None = None
 ) -> tuple[Panel, ...]:
     """Panels for an error of about e^{log_size − nats}, t ≥ −½: a choice, in floats; up to μ/2 + ``cut`` at most."""
-    end = _end(mu, rate, t, nats, log_size)
+    end = furthest_place(mu, rate, t, nats, log_size)
     whole = cut is not None and end > mu / 2 + _ALMOST * float(cut)
     end = mu / 2 + float(cut) if cut is not None and whole else end
     best: tuple[list[int], float] = ([_MOST_NODES], 1.0)
@@ -127,7 +120,7 @@ def _tried(
     return [_RULES[i] for i in np.searchsorted(_RULES, counts)]
 
 
-def _end(mu: float, rate: float, t: float, nats: float, log_size: float) -> float:
+def furthest_place(mu: float, rate: float, t: float, nats: float, log_size: float) -> float:
     """Where what lies beyond is about e^{log_size − nats}."""
     top = t + 1
     end = top * mu + math.sqrt(2 * nats)
@@ -150,59 +143,6 @@ def nodes(mu: Ball, chosen: tuple[Panel, ...]) -> list[tuple[Ball, Ball]]:
             z = centre + half * x
             found.append((z, weight * half * scale * (z * z / -2).exp()))
     return found
-
-
-def float_nodes(mu: float, chosen: tuple[Panel, ...]) -> tuple[Floats, Floats]:
-    """Positions and logarithms of the weights, φ included."""
-    import numpy as np
-
-    z, logs = [], []
-    for panel in chosen:
-        half = float(panel.length) / 2
-        x, weights = float_gauss(panel.number)
-        at = mu / 2 + float(panel.start) + half + half * x
-        z.append(at)
-        logs.append(np.log(weights * half) - at * at / 2 - math.log(2 * math.pi) / 2)
-    return np.concatenate(z), np.concatenate(logs)
-
-
-def even_nodes(
-    mu: float, rate: float, tilts: tuple[float, float], nats: float, log_size: float, cut: float = math.inf
-) -> tuple[Floats, Floats] | None:
-    """The same on even panels, for moments at real tilts between two, to about the rounding of floats; None if they
-    would be many. Between the kink's surroundings and the peak of w^{t+1} nothing counts, if they are far apart."""
-    import numpy as np
-
-    least, t = tilts
-    if (t + 1) * mu * mu > FURTHEST:
-        return None
-    begin, end = mu / 2, min(_end(mu, rate, t, nats, log_size), mu / 2 + cut)
-    steep = min(1.2, 2 / mu, 32 / ((t + 1) * mu))
-    stretches = [(begin, end, steep)]
-    peak = (least + 1) * mu - _AWAY
-    if begin < peak and cut == math.inf:
-        near, last = begin, min(peak, begin + _MOST_EVEN * steep)
-        while near < last and max(least, 0.0) * _float_loss(mu, rate, near) + near * near / 2 < _NOTHING:
-            near += steep
-        turn = mu / 2 + math.log((1 - rate) / rate) / mu  # where w has a zero beside the real line
-        if near < last and turn < peak:
-            stretches = [(begin, near, steep), (peak, end, min(1.2, max(2 / mu, peak - turn)))]
-    pieces = [(left, right, math.ceil((right - left) / length)) for left, right, length in stretches if right > left]
-    if sum(number for _, _, number in pieces) > _MOST_EVEN:
-        return None
-    x, weights = float_gauss(_EVEN)
-    places, logs = [], []
-    for left, right, number in pieces:
-        half = (right - left) / number / 2
-        at = (left + half * (2 * np.arange(number)[:, None] + 1 + x)).ravel()
-        places.append(at)
-        logs.append(np.tile(np.log(weights * half), number) - at * at / 2 - math.log(2 * math.pi) / 2)
-    return np.concatenate(places), np.concatenate(logs)
-
-
-def _float_loss(mu: float, rate: float, z: float) -> float:
-    rise = mu * z - mu * mu / 2
-    return math.log1p(rate * math.expm1(rise)) if rise < 30 else math.log(rate) + rise
 
 
 def panel_errors(
