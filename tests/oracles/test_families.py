@@ -16,7 +16,7 @@ from tightrope.numerics.transforms.family_discs import NoiseAxis, RateAxis
 from tightrope.numerics.transforms.interpolation import Disc, chebyshev, nodes_needed
 from tightrope.numerics.transforms.products import Products
 from tightrope.numerics.transforms.sampled import SampledNormalTransform
-from tightrope.numerics.transforms.sampled_decay import shifted_moment
+from tightrope.numerics.transforms.sampled_decay import shifted_angle, shifted_moment
 from tightrope.numerics.transforms.sampled_family import SampledNormalFamily, _Stretch
 
 F = Fraction
@@ -59,6 +59,22 @@ def test_a_decay_bounds_all_that_follows_and_not_by_much(axis, span):
         sizes = [value.abs_upper() for value in family.line(t, F(1), 12)[1]]
     assert all(float(size) <= float(bound) for size in sizes[3:])
     assert float(bound.log()) < 0.3 * float(sizes[3].log())  # a decay, and not 1
+
+
+@pytest.mark.parametrize(("t", "y"), [(F(5), F(20)), (F(20), F(60)), (F(40), F(20))])
+def test_aliases_of_shifted_moments_are_counted_beside_the_moment(t, y):
+    """A bound of aliases relative to E[w^A] was taken for an absolute one, 10²⁹ times too small at large powers."""
+    axis = NoiseAxis(F(1, 10), False)
+    family = SampledNormalFamily(axis, [(F(100 + i, 100), 1) for i in range(45)])
+    with precision(64):
+        bound, least = family.decay(t, y).log(), Ball(0)
+        for stretch in family._layout(*family._key(t, F(0), 64)):
+            mu, rate = axis.law(stretch.members[len(stretch.members) // 2][0])
+            angle = shifted_angle(float(mu), float(rate), float(t + 1), float(y))
+            for x, _ in stretch.members:
+                log = axis.transform(x).log_real(t)
+                least += shifted_moment(Real(x), rate, t + 1, y, angle, log).upper().min(Ball(1)).log()
+    assert float(bound.mid()) >= float(least.mid()) - 0.01 * abs(float(least.mid()))
 
 
 def log_mean(mu: float, rate: float, power: float) -> float:

@@ -105,7 +105,7 @@ class TopProfile(Profile):
                 return
             effort.spend(_EACH * len(self.directions[worse]), "the largest loss")
             with precision(_BITS):
-                if ball(delta) < self._chance(worse, share) * ball(self.wide * top):
+                if ball(delta) < self._chance(worse, share) * ball(min(self.wide * top, 1.0)):
                     yield share
 
     def _chance(self, direction: int, share: Fraction) -> Ball:

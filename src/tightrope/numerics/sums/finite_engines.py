@@ -30,6 +30,7 @@ _MOST_INTEGRATED = 6  # different laws on one lattice; an integral over more wou
 _JOINT = 30_000  # atoms of all parts together that are listed at once
 _LISTED = 120_000  # atoms of one part
 _OUTER = {True: 20_000, False: 64}  # atoms beside a table, beside an integral
+_BEYOND_ALL = 10**18  # atoms: more are not told apart
 _LISTING = 0.002  # milliseconds for an atom
 _FULL_GRID = 2**15
 _GRID_BITS = 40  # a grid's gap is far wider than this: more would be wasted
@@ -134,7 +135,7 @@ class SumPlan:
         self._clusters = sorted(_gathered(groups), key=lambda c: c.size)
         self.size = 1
         for cluster in self._clusters:
-            self.size *= cluster.size
+            self.size = min(self.size * cluster.size, _BEYOND_ALL)
         inner = self._clusters[-1] if self._clusters else None
         self._listed = inner is None or inner.size <= _most_listed(inner)
         self._alone = inner is None or (self._listed and self.size <= _JOINT)

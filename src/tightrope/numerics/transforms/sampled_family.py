@@ -260,7 +260,8 @@ class SampledNormalFamily(Transform):
 
             def find(x: Fraction, angle: Fraction = angle) -> list[ComplexBall]:
                 mu, rate = self._axis.law(x)
-                return [ComplexBall(shifted_moment(Real(mu), rate, power, y, angle, Ball(0)))]
+                log = self._at(x).log_real(t)  # what aliases are bounded beside
+                return [ComplexBall(shifted_moment(Real(mu), rate, power, y, angle, log) * log.exp())]
 
             try:
                 with precision(ctx.prec + stretch.spare):
