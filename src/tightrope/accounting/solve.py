@@ -180,7 +180,7 @@ def _least(
         if found is None:
             continue
         if found.kind == "equal":
-            if found.bound.lower >= found.bound.upper * _NEARLY or not math.isfinite(found.bound.upper):
+            if found.bound.lower >= found.bound.upper * _NEARLY:
                 return found, None, found.bound.lower
             known, floor = 1, found.bound.lower  # its own proof is wide: another may have a better end
         if found.bound.upper < best.bound.upper or best is NOTHING:
