@@ -50,7 +50,8 @@ _PLENTY = 1.5e6  # nearly all of it: with less left, as for a trial of a calibra
 _LESS = 0.08  # and of that so much for these two
 _REST = 0.3  # of what the routes left, for a lower end by other laws
 _WORSE, _ROOM = 8, 1e-5  # widths, and at most, relatively, between such a lower end and what was proved
-_SHARE, _ENOUGH = 0.7, 1e6  # of what is left, for each of these laws; units where a rough end will do
+_SHARE, _MOSTLY = 0.7, 0.9  # of what is left, for each of these laws; and for one that stands for very many kinds
+_ENOUGH = 1e6  # units where a rough end will do
 LAWS = ("exact", "group")  # routes through laws of the loss
 NOTHING = Answer(Bound(0.0, math.inf), Bound(0.0, math.inf), "none", "upper", (), {})
 
@@ -238,7 +239,7 @@ def largest_lower(m: Mechanism, enclosed: Callable[[Profile], Bound], known: int
             continue
         try:
             profile = loss_has_profile(law)
-            with allowed(_SHARE * left()):
+            with allowed((_MOSTLY if many else _SHARE) * left()):
                 found = enclosed(profile if known else profile.aiming(ROUGH))
         except NotCertified:
             continue

@@ -8,8 +8,9 @@ from dataclasses import replace
 from functools import cache, partial
 
 from tightrope.curves.engines.contour_profile import contour_profile
-from tightrope.curves.engines.rarity import few, hits, loud, rare, sampled_normal, scattered, seen
+from tightrope.curves.engines.rarity import few, hits, loud, rare, rare_and_long, sampled_normal, scattered, seen
 from tightrope.curves.engines.transformed import transforms
+from tightrope.curves.engines.windowed_laws import MOST_SAMPLERS
 from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss, merged
 from tightrope.curves.normal_pair import NormalPair
@@ -34,7 +35,7 @@ SEVERAL = 6  # copies from which on a guess saves more than it costs
 _SPARSE, _SPARSER, _SIX = 0.3, 0.05, 6  # sampled records on average: of few kinds, and of more than six
 _SIZABLE = 20.0  # over a loss: smaller ones count less, as they do not reach as far
 _FEW_SAMPLED = 0.7  # records on average
-_MANY_LAWS, _SEVERAL_HITS = 24, 2.5  # and records that they sample, on average, of which a contour sees enough
+_SEVERAL_HITS = 2.5  # records that many laws sample, on average, of which a contour sees enough
 _FEW_DEAR, _RARE_DEAR = 100, 3.0  # steps, some with a dear transform; sampled records that a contour rarely sees
 
 
@@ -88,7 +89,9 @@ def _chosen(c: Loss, summed: Callable[[], Profile]) -> Ways:
             return Ways((contour, blurred, grid, deep, windowed, atoms, long))
         return Ways((*quick, deep, blurred, windowed, atoms, long))
     laws = merged(c.remove)
-    if len(laws) > _MANY_LAWS and all(sampled_normal(pair) for pair, _ in laws):  # others take too long for each
+    if len(laws) > MOST_SAMPLERS and all(sampled_normal(pair) for pair, _ in laws):  # others take too long for each
+        if rare_and_long(c):
+            return Ways((contour,))  # fewer kinds tell more than others here
         return Ways((contour, deep) if hits(c) >= _SEVERAL_HITS else (contour, grid, deep))
     if few(c):
         return Ways((windowed, contour, grid, deep, blurred, long))

@@ -6,7 +6,8 @@ import math
 from collections.abc import Hashable
 from fractions import Fraction
 
-from tightrope.curves.engines.rarity import hits
+from tightrope.curves.engines.rarity import hits, rare_and_long
+from tightrope.curves.engines.windowed_laws import MOST_SAMPLERS
 from tightrope.curves.loss import Loss, Parts, merged
 from tightrope.curves.pair import Pair
 from tightrope.theorems import Source, theorem
@@ -18,6 +19,7 @@ __all__ = ["kinds", "loss_dominates_fewer_kinds", "loss_is_dominated_by_fewer_ki
 MANY = 40  # kinds; what they cost together is found as they are
 _RUNGS, _FEW_RUNGS = 36, 12  # that stand for a family; the latter for dear laws and for a grid,
 _HITS = 2.5  # where fewer records are sampled on average
+_RARE_RUNGS = 7  # where losses are rare: for a windowed contour
 _SOURCE = Source("tightrope", "fewer kinds")
 
 
@@ -42,13 +44,15 @@ def loss_dominates_fewer_kinds(c: Loss) -> Loss | None:
 
 def _fewer(c: Loss, largest: bool) -> Loss | None:
     """None where they are few, or still many."""
-    if kinds(c) <= MANY:
+    few_hits = rare_and_long(c)  # then sums of some kinds take as long as those of many others
+    most = MOST_SAMPLERS if few_hits else MANY
+    if kinds(c) <= most:
         return None
     dear = any(pair.effort > 1 for parts in c.directions for pair, _ in parts)
-    rungs = _RUNGS if hits(c) >= _HITS and not dear else _FEW_RUNGS
+    rungs = _RARE_RUNGS if few_hits else _RUNGS if hits(c) >= _HITS and not dear else _FEW_RUNGS
     while rungs > 1:
         found = Loss(_thinned(c.remove, largest, rungs), None if c.add is None else _thinned(c.add, largest, rungs))
-        if kinds(found) <= MANY:
+        if kinds(found) <= most:
             return found
         rungs = rungs * 2 // 3
     return None

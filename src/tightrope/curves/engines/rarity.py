@@ -14,13 +14,14 @@ from tightrope.curves.sampled.exchanged import PoissonReplace
 from tightrope.curves.sampled.poisson import PoissonRemove
 from tightrope.numerics.balls import precision
 
-__all__ = ["few", "hits", "loud", "rare", "sampled_normal", "scattered", "seen"]
+__all__ = ["few", "hits", "loud", "rare", "rare_and_long", "sampled_normal", "scattered", "seen"]
 
 _FEW = 0.7  # sampled records on average
 _ATOMS = 2  # both ends of a bounded loss
 _SEEN = 0.1  # sampled records on average, times the variance of their noise, or its square if that is less
 _LOUD = 0.5  # variance
 _TINY = 1e-150  # a square that is beyond floats
+_FEW_STEPS = 600
 _RARE = 3.0  # below this, a contour integral of the whole loss would be slow
 
 
@@ -52,6 +53,11 @@ def rare(loss: Loss) -> bool:
         q = float(pair.rate)
         hits += copies * q * min(_variance(pair), 9.0) * min(1.0, q / 1e-3) ** 0.5
     return hits < _RARE
+
+
+def rare_and_long(loss: Loss) -> bool:
+    """Whether they are many steps besides, with losses too tiny for a grid to tell from 0."""
+    return rare(loss) and sum(copies for _, copies in loss.remove) > _FEW_STEPS
 
 
 def seen(loss: Loss) -> bool:

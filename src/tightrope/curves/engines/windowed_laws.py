@@ -9,9 +9,9 @@ from tightrope.curves.sampled.exchanged import PoissonReplace
 from tightrope.curves.sampled.poisson import PoissonAdd, PoissonRemove
 from tightrope.numerics.windowed.parts import Sampler, WindowLaw
 
-__all__ = ["window_law"]
+__all__ = ["MOST_SAMPLERS", "window_law"]
 
-_MOST_SAMPLERS = 8
+MOST_SAMPLERS = 12  # kinds; more take longer than a question may
 
 
 def window_law(parts: Parts, reverse: bool = False) -> WindowLaw | None:
@@ -25,4 +25,4 @@ def window_law(parts: Parts, reverse: bool = False) -> WindowLaw | None:
         else:
             others.append((pair, copies))
     known = transforms(tuple(others))
-    return WindowLaw.of(samplers, known) if 0 < len(samplers) <= _MOST_SAMPLERS and known is not None else None
+    return WindowLaw.of(samplers, known) if 0 < len(samplers) <= MOST_SAMPLERS and known is not None else None
