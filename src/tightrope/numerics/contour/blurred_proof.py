@@ -39,6 +39,7 @@ _FINE = Ball(2) ** -36  # an error of Π φ^k that is small enough
 _SEEN = 25.0  # nanoseconds to see whether a node is dropped
 NODE, KEPT_NODE = 10.0, 300.0  # nanoseconds of a node but for its transforms, and of one that is not dropped
 _SPARSE, _MOST_PRODUCTS = 100, 2e6  # nodes for each that is left, and nodes times losses, if those are taken alone
+_MOST_COARSE = 6_000_000  # numbers that are kept until few nodes are left: 17 bytes each
 _MOST_MICROSECONDS, _RAISED = 2.5e5, 5.0  # for nodes in balls, and for the power of each
 _UNITS = 1.5  # of work for each microsecond
 MOST_NODES, _MOST_POINTS = 4_000_000, 2**32 - 1  # a plan may come from outside
@@ -57,11 +58,16 @@ class BlurPlan:
 
 @dataclass(frozen=True)
 class _Power:
-    """φ^k at the nodes kept: off by at most ``error`` times ``weights``, which are no less than the values."""
+    """φ^k at the nodes kept, or a product of such: off by at most ``error`` times ``weights``, which are no less than
+    the values."""
 
     values: Complexes
     error: Ball
     weights: Floats
+
+    def among(self, kept: Integers) -> _Power:
+        """Those in these places."""
+        return _Power(self.values[kept], self.error, self.weights[kept])
 
 
 class BlurredProof:
@@ -144,21 +150,24 @@ def _nodes(
     import numpy as np
 
     indices: Integers = np.arange(plan.count + 1)
-    lines: list[tuple[FloatNodes, Transform, int]] = []
+    product: _Power | None = None
+    coarse: list[tuple[FloatNodes, Transform, int]] = []  # whose powers may be known better where few nodes are left
     for transform, copies in sorted(parts, key=lambda part: part[0].sparse):  # what few are left to need not be quick
         line = _line(transform, copies, plan, indices)
         if not line.alive.all():
             indices, kept = indices[line.alive], np.nonzero(line.alive)[0]
-            lines, line = [(one.among(kept), part, n) for one, part, n in lines], line.among(kept)
-        lines.append((line, transform, copies))
+            coarse = [(one.among(kept), part, n) for one, part, n in coarse]
+            product, line = None if product is None else product.among(kept), line.among(kept)
+        enough = rough or _power_error(line, copies) < _FINE / len(parts)
+        if enough or (len(coarse) + 1) * len(indices) > _MOST_COARSE:
+            product = _times(product, _power(line, copies))
+        else:
+            coarse.append((line, transform, copies))
     effort.spend(len(indices) * KEPT_NODE / 1000, _WHAT)
-    values, weights, total = np.ones(len(indices), dtype=np.complex128), np.ones(len(indices)), Ball(0)
-    for line, transform, copies in lines:
-        raised = _power(line, copies)
-        if not (rough or raised.error < _FINE / len(lines)):
-            raised = _finer(transform, copies, plan, indices) or raised
-        values, weights, total = values * raised.values, weights * raised.weights, total + raised.error
-    return indices, values, total.expm1().upper(), weights
+    for line, transform, copies in coarse:
+        product = _times(product, _finer(transform, copies, plan, indices) or _power(line, copies))
+    assert product is not None
+    return indices, product.values, product.error.expm1().upper(), product.weights
 
 
 def _line(transform: Transform, copies: int, plan: BlurPlan, indices: Integers) -> FloatNodes:
@@ -185,15 +194,27 @@ def _line(transform: Transform, copies: int, plan: BlurPlan, indices: Integers) 
     return line
 
 
-def _power(line: FloatNodes, copies: int) -> _Power:
-    """By squaring, and its own rounding."""
-    import numpy as np
-
+def _power_error(line: FloatNodes, copies: int) -> Ball:
+    """That of the power by squaring, which has a rounding of its own."""
     log = copies * (line.error + 4 * UNIT) + 4 * UNIT
     log *= (Ball(_DROPPED) / copies).exp() if copies >= _MANY else 1
+    return log * (2 * log).exp()
+
+
+def _power(line: FloatNodes, copies: int) -> _Power:
+    """By squaring."""
+    import numpy as np
+
     values = power(line.values, copies)
     weights = np.maximum(_size(values), _LIGHT) if copies >= _MANY else np.ones(len(values))
-    return _Power(values, log * (2 * log).exp(), weights)
+    return _Power(values, _power_error(line, copies), weights)
+
+
+def _times(product: _Power | None, other: _Power) -> _Power:
+    """The product, its own rounding apart."""
+    if product is None:
+        return other
+    return _Power(product.values * other.values, product.error + other.error, product.weights * other.weights)
 
 
 def _finer(transform: Transform, copies: int, plan: BlurPlan, indices: Integers) -> _Power | None:
