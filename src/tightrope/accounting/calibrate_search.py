@@ -240,6 +240,8 @@ def _last_accepted(trials: Trials, accepted: Fraction, refused: Fraction) -> Fra
     """The end of what the mechanism accepts."""
     while abs(accepted - refused) > (1 if trials.whole else _RELATIVE / 4 * accepted):
         middle = trials.number(near(accepted + refused) / 2)
+        if not min(accepted, refused) < middle < max(accepted, refused):
+            break  # no double lies between
         accepted, refused = (middle, refused) if trials.accepts(middle) else (accepted, middle)
     return accepted
 

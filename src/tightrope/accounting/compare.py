@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -75,6 +76,12 @@ class Comparison:
     def best(self) -> Row:
         """The least proved ε."""
         return self.rows[0]
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
 
     def __getitem__(self, route: str) -> Row:
         for row in self.rows:

@@ -72,7 +72,8 @@ class MechanismProfile:
 
     def delta(self, epsilons: Iterable[Number] | Number) -> Arrays:
         """δ at each ε."""
-        points = [nonnegative("epsilon", e) for e in _listed(epsilons)]
+        asked = [nonnegative("epsilon", e) for e in _listed(epsilons)]
+        points = list(dict.fromkeys(asked))
 
         def together(profile: Profile, some: list[Fraction]) -> list[Bound | None]:
             return [None if b is None else Bound.around(b, 0.0, 1.0) for b in profile.deltas(some)]
@@ -85,11 +86,12 @@ class MechanismProfile:
         with allowed(work):
             with allowed(work - _KEPT):
                 known = self._shared(together, points, _TOGETHER[0])
-            return _arrays(_completed(known, alone, filled_delta, sorted), points)
+            return _arrays(_completed(known, alone, filled_delta, sorted), asked)
 
     def epsilon(self, deltas: Iterable[Number] | Number) -> Arrays:
         """ε at each δ."""
-        points = [probability("delta", d) for d in _listed(deltas)]
+        asked = [probability("delta", d) for d in _listed(deltas)]
+        points = list(dict.fromkeys(asked))
         inside = [d for d in points if 0 < d < 1]
 
         def together(profile: Profile, some: list[Fraction]) -> list[Bound | None]:
@@ -103,7 +105,7 @@ class MechanismProfile:
             with allowed(work - _KEPT):
                 known = self._shared(together, inside, _TOGETHER[1])
             ends = {d: alone(d) for d in points if d not in known}
-            return _arrays({**_completed(known, alone, filled_epsilon, spread), **ends}, points)
+            return _arrays({**_completed(known, alone, filled_epsilon, spread), **ends}, asked)
 
     def _shared(self, together: Together, points: list[Fraction], share: float) -> dict[Fraction, Bound | None]:
         """The bounds at many points; None for points that must be asked alone."""
@@ -152,8 +154,9 @@ class MechanismProfile:
 
     def tradeoff(self, fprs: Iterable[Number] | Number) -> Arrays:
         """The least false-negative rate at each false-positive rate; here the lower array is the safe one."""
-        points = [probability("fpr", a) for a in _listed(fprs)]
-        return _arrays(dict(zip(points, (c.bound for c in tradeoffs(self.mechanism, points)), strict=True)), points)
+        asked = [probability("fpr", a) for a in _listed(fprs)]
+        points = list(dict.fromkeys(asked))
+        return _arrays(dict(zip(points, (c.bound for c in tradeoffs(self.mechanism, points)), strict=True)), asked)
 
 
 class _Ends:

@@ -29,6 +29,8 @@ def valley(f: Callable[[float], Ball]) -> float:
     before = -direction * step
     while step < 1e18 and at(direction * step) < at(x):
         before, x, step = x, direction * step, step * 2
+    if direction * step not in values:
+        return x  # it falls as far out as was looked
     left, right = sorted((direction * step, before))
     last = earlier = math.inf  # the last two moves
     for _ in range(_MOST):
