@@ -141,7 +141,7 @@ def test_at_zero_both_directions_are_needed_where_other_parts_are():
 def test_what_it_is_not_for():
     assert windowed_profile(loss_of("gaussian(sigma=1) + laplace(scale=1)")) is None
     assert windowed_profile(loss_of("gaussian(sigma=0.001).poisson(0.01) * 3 + laplace(scale=1)")) is None
-    many = " + ".join(f"gaussian(sigma={n}).poisson(0.01)" for n in range(1, 12))
+    many = " + ".join(f"gaussian(sigma={n}).poisson(0.01)" for n in range(1, 15))
     assert windowed_profile(loss_of(many)) is None
     assert windowed_directions(loss_of(MIXED)) is None
     with pytest.raises(NotCertified):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from tightrope.accounting.ask import epsilon
 from tightrope.accounting.facts import fact
@@ -14,8 +15,11 @@ from tightrope.curves.profile import Profile
 from tightrope.mechanisms.base import Mechanism
 from tightrope.numerics.balls import Ball, ball, sharp
 from tightrope.numerics.bound import Bound
+from tightrope.numerics.effort import spend
 from tightrope.numerics.real import Real, real
 from tightrope.theorems import Source, Step, theorem
+
+_SOLVED = 2e3  # units of work for the ε of one part, besides what its own engine counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +32,7 @@ class Spent:
     steps: tuple[Step, ...]
 
 
+@lru_cache(maxsize=1)
 def spent(m: Mechanism, delta: Fraction, share: Fraction) -> tuple[list[Spent], Fraction] | None:
     """Each term as (ε_i, δ_i)-DP, and the δ left over.
 
@@ -49,6 +54,7 @@ def spent(m: Mechanism, delta: Fraction, share: Fraction) -> tuple[list[Spent], 
         if f is not None:
             result.append(Spent(f.curve.epsilon, f.curve.delta, n, f.steps))
             continue
+        spend(_SOLVED, "the ε of each part")
         found = epsilon(part, each)
         result.append(
             Spent(real(Fraction(found.upper)), real(each), n, found.proof) if found.upper < float("inf") else _lost(n)

@@ -19,11 +19,11 @@ _SEARCH, _PART = 0.8, 0.5  # of the work, for the search; of the rest, for each 
 _RELATIVE = 5e-7  # how close both sides are at least
 _SHARES = (1e-7, 1e-7, 1e-7, 2e-7, 3e-7, 5e-7, 5e-7, 5e-7)  # how close they are, round by round
 _FAR = 1  # so many times that close: then both sides are not certified yet
-_WRONG, _ENOUGH = 0.7, 1.2e6  # nats by which a claim is off that had too little work; and units that are no such excuse
+_WRONG, _ENOUGH = 0.7, 1.2e6  # nats by which a claim with too little work is off; units that are no such excuse
 _THROUGH, _APART = 4, 1e-5  # points, for a curve that leads to the boundary, and how far they are apart at least
 _FURTHER, _WIDE = 16, 0.5  # times, from a side; logarithms of sides so far apart are halved
 _NEARBY = 1e-4  # from a certified cost so near, the estimates are corrected well
-_SAME = 1e-7  # nats between costs that say nothing about where others are
+_SAME = 1e-7  # nats between costs that say nothing
 _WHOLE = Fraction(1, 10**13)  # of whole numbers so large that costs do not tell them apart
 _ABOUT = 0.1  # nats by which estimates may be off that tell that there is no boundary
 _CLEAR = 1.0  # nats from the target, where a claim is likely to tell although it has little work
@@ -238,10 +238,9 @@ def _none(trials: Trials, seen: dict[Fraction, float]) -> Sides:
 
 def _last_accepted(trials: Trials, accepted: Fraction, refused: Fraction) -> Fraction:
     """The end of what the mechanism accepts."""
-    while abs(accepted - refused) > (1 if trials.whole else _RELATIVE / 4 * accepted):
-        middle = trials.number(near(accepted + refused) / 2)
-        if not min(accepted, refused) < middle < max(accepted, refused):
-            break  # no double lies between
+    last = None  # where no double lies between, nothing changes any more
+    while (accepted, refused) != last and abs(accepted - refused) > (1 if trials.whole else _RELATIVE / 4 * accepted):
+        last, middle = (accepted, refused), trials.number(near(accepted + refused) / 2)
         accepted, refused = (middle, refused) if trials.accepts(middle) else (accepted, middle)
     return accepted
 

@@ -31,7 +31,7 @@ from tightrope.numerics.real import largest, total
 from tightrope.numerics.supremum import ratio_supremum
 from tightrope.theorems import Kind
 
-_CELLS, _FEWEST = 600, 16  # into which orders are cut for a supremum
+_CELLS, _FEWEST, _MANY = 600, 7, 60  # into which orders are cut for a supremum
 _WORK, _PROBED = 1e6, 2e5  # units of work for that, and for its lower end
 _CLOSE = 0.5  # ends of an exact curve's supremum
 _PROBES = tuple(Fraction(1) + Fraction(2) ** k for k in (-16, -4, 0, 2, 5, 10, 20, 30))
@@ -154,7 +154,7 @@ def infinite_or_unknown(m: Mechanism, low: float) -> Answer:
 def _attained_ratio(m: Mechanism, end: Fraction | None = None) -> float:
     """The largest D_α/α seen below the order ``end``, its limits there and at α → 1 (the mean loss) included: a lower
     bound on ρ."""
-    best, last = 0.0, () if end is None else (end,)
+    best, spent, last = 0.0, 0.0, () if end is None else (end,)
     orders = (*last, *(order for order in reversed(_PROBES) if end is None or order < end))  # mostly the last is best
     for law, _ in lower_losses(m):
         for parts in law.directions:
@@ -163,7 +163,7 @@ def _attained_ratio(m: Mechanism, end: Fraction | None = None) -> float:
                 best = max(best, lower_float(sharp(partial(_mean, parts))))
         if loss_has_renyi(law) is not None:
             curve = LossRenyi(law)
-            spent, each = 0.0, value_units(curve)
+            each = value_units(curve)
             for order in orders:
                 spent += each
                 if spent > _PROBED and best > 0:
@@ -208,9 +208,10 @@ def tcdp(mechanism: Mechanism, omega: Number) -> Claim:
     if known is None:
         return claim(m, question, unknown(low))
     cells = int(min(max(2 * _WORK / value_units(known.curve), _FEWEST), _CELLS))  # two for each value
+    head = (w - 1) / (2**20 if cells > _MANY else 2**4)  # of few cells most should be where the supremum mostly is
     with precision(128):
         found = ratio_supremum(
-            lambda lam: known.curve.divergence(lam + 1) * ball(lam), (w - 1) / 2**20, w - 1, work=cells, head=True
+            lambda lam: known.curve.divergence(lam + 1) * ball(lam), head, w - 1, work=cells, head=True
         )
     computed = _at_most(Bound.around(found, least=0.0), m, w)
     kind = known.kind

@@ -9,6 +9,8 @@ from fractions import Fraction
 from tightrope.numerics.balls import INFINITY, Ball, ball, sharp
 from tightrope.numerics.exact import shortest
 
+_LONG = 10**300  # a denominator that is not written out
+
 
 @dataclass(frozen=True, eq=False)
 class Real:
@@ -42,8 +44,8 @@ class Real:
         return self is UNBOUNDED
 
     def __str__(self) -> str:
-        """The exact value, or ten digits."""
-        if self.rational is not None:
+        """The exact value, or ten digits; these too where it is a fraction of hundreds of digits."""
+        if self.rational is not None and self.rational.denominator < _LONG:
             return shortest(self.rational)
         if self.infinite:
             return "inf"
