@@ -23,7 +23,6 @@ __all__ = ["FloatLine", "float_line", "for_many"]
 _MOST_NODES = 4096
 _CLOSE = 0.1
 _SETTLED = 1e-10  # ln of the call this near to its target: the last secant step squares it
-_SHARE = 0.3  # of the proof's work
 _FURTHEST = 25.0  # times as far as a line is good, for a search that goes on with the next line
 _NATS = 34.0  # accuracy aimed at: about what floats can hold
 _SEVERAL = 16  # laws
@@ -54,7 +53,7 @@ class FloatLine:
 
         number = len(self.terms)
         log_moment, logs = 0.0, np.zeros(number, dtype=np.complex128)
-        effort.spend(_SHARE * sum(one.cost(self.t, self.eta, number, 53) for one, _ in parts), "a line of floats")
+        effort.spend(sum(one.line_cost(self.t, self.eta, number) for one, _ in parts), "a line of floats")
         for transform, copies in parts:
             one, phases = recall.float_line(transform, self.t, self.eta, number - 1)
             log_moment += copies * one
@@ -153,7 +152,7 @@ def float_line(
             work = sum(transform.cost(t, eta, count, 53) for transform, _ in parts)
             if work > most:
                 return None
-            effort.spend(_SHARE * work, "a line of floats")
+            effort.spend(sum(one.line_cost(t, eta, count) for one, _ in parts), "a line of floats")
             for transform, copies in parts:
                 one, phases = recall.float_line(transform, t, eta, count)
                 log_moment += copies * one

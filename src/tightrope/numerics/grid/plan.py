@@ -40,7 +40,7 @@ _APART = 0.02  # of a tilt: those of bounds are not nearer
 _ALMOST = 1e-9  # steps
 _COARSER = 1.0  # what a step costs that is as long as the tilt's scale, in those of an atom between points
 _TRIED = 300_000  # steps that are tried for the atoms, times those
-_PLAN = 2500, 4.5, 50.0  # units of work for a plan, for each coarse cell, and for each doubling of steps that climb
+_PLAN = 1500, 1.4, 50.0  # units of work for a plan, for each coarse cell, and for each doubling of steps that climb
 _STEP_BITS = 28  # of a step that divides an atom: points and tilted points are floats still
 
 

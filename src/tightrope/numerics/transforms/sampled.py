@@ -39,6 +39,7 @@ _GUARD = 28
 _NATS = 40.0  # accuracy of doubles
 _FEW = 400  # nodes of a rule for doubles
 _FLAT = 0.2  # μ below which w hardly varies, and a path need not bend
+_LINE = 200.0, 0.04  # microseconds of a line of floats, and what it is of one of balls
 _CHEAP = 300.0  # nodes that are so few that nobody need look for fewer
 
 
@@ -237,3 +238,7 @@ class SampledNormalTransform(FallingTransform):
             chosen = self._rule(power, eta * count, nats)
             nodes = chosen.last - chosen.first
         return nodes * (4 + 0.8 * math.sqrt(count) + 0.08 * count)
+
+    def line_cost(self, t: float, eta: float, count: int) -> float:
+        """Of one product of matrices."""
+        return _LINE[0] + _LINE[1] * self.cost(t, eta, count, 53)

@@ -36,6 +36,7 @@ __all__ = ["SampledNormalFamily"]
 _RADII = (1.0, 0.6, 0.35, 0.2, 0.1, 0.05, 0.02)  # of the largest disc on which there are bounds
 _SHARES = (0.1, 0.2, 0.35, 0.5)  # of a disc that is interpolated
 _FLOAT_PLACES = 24  # for searches
+_PLACE = 0.8  # of what a line costs alone
 _ENTRY = 4.0  # microseconds for a node of one member
 _LOOK = 30  # bits of bounds that only say how many nodes are needed
 _SPARE = 4.0  # nats
@@ -59,7 +60,7 @@ class _Stretch:
 class SampledNormalFamily(Transform):
     """The sum of all losses of a family: (parameter, number of copies) for each member."""
 
-    longest_line, longest_proof = math.inf, 1.5e6  # a line of floats does not ask the members
+    longest_line, longest_proof = math.inf, 2e6  # a line of floats does not ask the members
 
     def __init__(self, axis: Axis, members: Iterable[tuple[Fraction, int]]) -> None:
         self._axis = axis
@@ -123,8 +124,12 @@ class SampledNormalFamily(Transform):
         """Of the places, and of the members' nodes between them."""
         stretches = self._layout(*self._key(Fraction(t), Fraction(eta * count), bits))
         places = sum(len(stretch.places) for stretch in stretches)
-        alone = max(transform.cost(t, eta, count, bits) for transform, _ in self._sample[:: _FLOAT_PLACES // 3])
-        return places * alone + _ENTRY * (count + 1) * len(self._members)
+        some = [transform.cost(t, eta, count, bits) for transform, _ in self._sample[:: _FLOAT_PLACES // 3]]
+        return _PLACE * places * sum(some) / len(some) + _ENTRY * (count + 1) * len(self._members)
+
+    def line_cost(self, t: float, eta: float, count: int) -> float:
+        """Of the sample."""
+        return sum(transform.line_cost(t, eta, count) for transform, _ in self._sample)
 
     # proofs
 

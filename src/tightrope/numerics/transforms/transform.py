@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["ClosedTransform", "Transform", "power_sums", "log_phases", "unit", "whole_power"]
 
 _ONE = ComplexBall(1)
+_FLOATS = 0.3  # of the work of a line of balls, for one of floats
 _SPARSE, _FEW = 4, 200  # nodes for each that is wanted, and anyway
 _RESTART = 16  # products of unit complex balls lose half a bit each: a fresh sine and cosine after so many
 
@@ -152,6 +153,10 @@ class Transform(ABC):
     @abstractmethod
     def cost(self, t: float, eta: float, count: int, bits: int) -> float:
         """About how many microseconds ``line`` takes."""
+
+    def line_cost(self, t: float, eta: float, count: int) -> float:
+        """About how many ``float_line`` takes."""
+        return _FLOATS * self.cost(t, eta, count, 53)
 
 
 class ClosedTransform(Transform):
