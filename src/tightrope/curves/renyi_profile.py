@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from tightrope.curves.profile import Profile, Witness, within_unit
 from tightrope.curves.renyi import LinearRenyi, Renyi
 from tightrope.curves.renyi_points import Objective, RenyiPoints
+from tightrope.curves.renyi_units import spend_on_value
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.balls import INFINITY, Ball, ball, precision, sharp
@@ -88,6 +89,7 @@ class OneOrderProfile(Profile):
         if order <= 1:
             raise NotCertified("the conversion from Rényi divergences", f"the order must exceed 1, not {order}")
 
+        spend_on_value(self.curve)
         value = sharp(lambda: self._delta_ball(order, self.curve.divergence(order), epsilon), 72, start=128, limit=2000)
         return within_unit(value)
 
@@ -105,6 +107,7 @@ class OneOrderProfile(Profile):
         witness = self._order(lambda lam, d: d + (log - self._saving(lam)) / lam)
 
         order = witness["order"]
+        spend_on_value(self.curve)
         value = sharp(lambda: self._epsilon_ball(order, self.curve.divergence(order), delta), 60, start=128, limit=2000)
         found = Bound.around(value, least=0.0)
         return self._proved_again(found, delta, witness), witness

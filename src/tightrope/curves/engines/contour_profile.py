@@ -26,6 +26,7 @@ from tightrope.curves.engines.transformed import total_variation, transforms
 from tightrope.curves.loss import Loss, merged
 from tightrope.curves.profile import Profile, Witness, within_unit
 from tightrope.errors import NotCertified, TightropeError
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ball, precision, sharp
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.contour.deep import deep_call, deep_root
@@ -36,6 +37,7 @@ from tightrope.numerics.transforms.families import with_families
 
 _RELATIVE = 1e-12
 _FEW = 4  # points that are asked one after the other
+_SPENT = 0.05  # of the work for many points: with less left a point that fails is the last
 _BEYOND = 1e-3  # what a contour for many points reaches further than the last, relatively
 
 Answer = TypeVar("Answer")
@@ -260,12 +262,15 @@ def _root(total: ContourSum, goal: float) -> float:
 
 
 def _found(points: list[Fraction], ask: Callable[[Fraction], Answer]) -> dict[Fraction, Answer | None]:
-    """The answers at many points; none if both ends and the middle have none."""
+    """The answers at many points, as far as work reaches; none if both ends and the middle have none."""
     found: dict[Fraction, Answer | None] = dict.fromkeys(points)
+    least = _SPENT * effort.left() if math.isfinite(effort.left()) else 0.0
     probes = [points[0], points[-1], points[len(points) // 2]] if len(points) > _FEW else []
     for x in dict.fromkeys([*probes, *points]):
         with suppress(NotCertified), _floats():
             found[x] = ask(x)
+        if found[x] is None and not effort.affords(least):  # the others would be refused one by one
+            break
         if probes and x == probes[-1] and all(found[probe] is None for probe in probes):
             break
     return found

@@ -11,7 +11,7 @@ from tightrope.numerics.balls import Ball, between, precision
 from tightrope.numerics.contour.floats import searching
 from tightrope.numerics.contour.lines import FloatLine, float_line, for_many
 from tightrope.numerics.contour.loss_sum import LossSum
-from tightrope.numerics.contour.proof import Plan, Proof
+from tightrope.numerics.contour.proof import ALIAS_BITS, Plan, Proof
 from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.sampled_rule import short
 from tightrope.numerics.transforms.transform import Transform
@@ -27,6 +27,7 @@ _GOOD = 1e-9  # a root at which ln of the call is so near to its target needs no
 _POOR = 1e-7  # a step so long, relatively, leaves some of it
 _FURTHEST, _MOST_STEPS = 1.0, 4  # ln of the call, from which a step on proved values leads to its target
 _SEEN = 0.1  # noise of ln of a call that floats see
+_ALIASES = 4  # moments that the aliases of many x may need
 _BITS, _DEAR = 50, 4e3  # of a first look at the price, and microseconds above which a sharper, dearer decay pays
 
 
@@ -264,6 +265,7 @@ class ContourSum(LossSum):
                 self._proofs.pop(next(iter(self._proofs)), None)
             t, eta = float(plan.t), float(plan.eta)
             work = sum(one.cost(t, eta, plan.count, plan.bits) + one.decay_cost for one, _ in self._parts)
+            work += _ALIASES * sum(one.moment_cost(t, ALIAS_BITS) for one, _ in self._parts)
             with effort.proving():
                 effort.spend(UNITS * work + _LEAST, "a contour integral")
             with effort.paid():

@@ -23,7 +23,7 @@ __all__ = ["FloatLine", "float_line", "for_many"]
 _MOST_NODES = 4096
 _CLOSE = 0.1
 _SETTLED = 1e-10  # ln of the call this near to its target: the last secant step squares it
-_SHARE = 0.3  # of the proof's work
+_SHARE, _LONG = 0.3, 10.0  # of the proof's work; long lines grow by a root of the number of nodes less than that
 _FURTHEST = 25.0  # times as far as a line is good, for a search that goes on with the next line
 _NATS = 34.0  # accuracy aimed at: about what floats can hold
 _SEVERAL = 16  # laws
@@ -54,7 +54,9 @@ class FloatLine:
 
         number = len(self.terms)
         log_moment, logs = 0.0, np.zeros(number, dtype=np.complex128)
-        effort.spend(_SHARE * sum(one.cost(self.t, self.eta, number, 53) for one, _ in parts), "a line of floats")
+        effort.spend(
+            _units(sum(one.float_cost(self.t, self.eta, number) for one, _ in parts), number), "a line of floats"
+        )
         for transform, copies in parts:
             one, phases = recall.float_line(transform, self.t, self.eta, number - 1)
             log_moment += copies * one
@@ -124,6 +126,11 @@ def _over(log: float, exponent: float) -> float:
     return math.exp(min(log, 700.0)) / math.expm1(exponent)
 
 
+def _units(work: float, count: int) -> float:
+    """Of work for a line of so many nodes, from what a proof would cost."""
+    return _SHARE * work / (1 + math.sqrt(count) / _LONG)
+
+
 def for_many(longest: float, laws: int) -> float:
     """How long a line or a proof may take, if that is what one of few laws may: no other way is quicker for many."""
     return longest * max(laws / _SEVERAL, 1.0)
@@ -150,10 +157,10 @@ def float_line(
     while count <= _MOST_NODES:
         log_moment, logs = 0.0, np.zeros(count + 1, dtype=np.complex128)
         try:
-            work = sum(transform.cost(t, eta, count, 53) for transform, _ in parts)
+            work = sum(transform.float_cost(t, eta, count) for transform, _ in parts)
             if work > most:
                 return None
-            effort.spend(_SHARE * work, "a line of floats")
+            effort.spend(_units(work, count), "a line of floats")
             for transform, copies in parts:
                 one, phases = recall.float_line(transform, t, eta, count)
                 log_moment += copies * one

@@ -36,7 +36,8 @@ __all__ = ["SampledNormalFamily"]
 _RADII = (1.0, 0.6, 0.35, 0.2, 0.1, 0.05, 0.02)  # of the largest disc on which there are bounds
 _SHARES = (0.1, 0.2, 0.35, 0.5)  # of a disc that is interpolated
 _FLOAT_PLACES = 24  # for searches
-_ENTRY = 4.0  # microseconds for a node of one member
+_ENTRY, _PLACE, _MEMBER = 4.0, 350.0, 20.0  # microseconds for a node of one member, and for a moment
+_MORE_BITS = 16  # with which members are taken together
 _LOOK = 30  # bits of bounds that only say how many nodes are needed
 _SPARE = 4.0  # nats
 _CENTRE = 12  # bits
@@ -125,6 +126,15 @@ class SampledNormalFamily(Transform):
         places = sum(len(stretch.places) for stretch in stretches)
         alone = max(transform.cost(t, eta, count, bits) for transform, _ in self._sample[:: _FLOAT_PLACES // 3])
         return places * alone + _ENTRY * (count + 1) * len(self._members)
+
+    def float_cost(self, t: float, eta: float, count: int) -> float:
+        """Of the places for searches: members are not asked."""
+        return sum(transform.cost(t, eta, count, 53) for transform, _ in self._sample)
+
+    def moment_cost(self, t: float, bits: int) -> float:
+        """Of the places, and of the members between them."""
+        stretches = self._layout(*self._key(Fraction(t), Fraction(0), bits + self._copies.bit_length() + _MORE_BITS))
+        return _PLACE * sum(len(stretch.places) for stretch in stretches) + _MEMBER * len(self._members)
 
     # proofs
 
@@ -237,7 +247,7 @@ class SampledNormalFamily(Transform):
 
     def line(self, t: Fraction, eta: Fraction, count: int) -> tuple[Ball, list[ComplexBall]]:
         """Σ ln M(t), and the products of the nodes."""
-        with precision(ctx.prec + self._copies.bit_length() + 16):
+        with precision(ctx.prec + self._copies.bit_length() + _MORE_BITS):
             total = Ball(0)
             products = Products(count + 1)
             for stretch, rows in self._moments(t, eta, count):

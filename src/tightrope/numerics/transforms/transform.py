@@ -153,6 +153,14 @@ class Transform(ABC):
     def cost(self, t: float, eta: float, count: int, bits: int) -> float:
         """About how many microseconds ``line`` takes."""
 
+    def float_cost(self, t: float, eta: float, count: int) -> float:
+        """A price that grows like that of ``float_line``: what ``line`` would cost, which is some times as much."""
+        return self.cost(t, eta, count, 53)
+
+    def moment_cost(self, t: float, bits: int) -> float:  # noqa: ARG002
+        """About how many microseconds ``log_real`` takes, if that is long beside a line."""
+        return 0.0
+
 
 class ClosedTransform(Transform):
     """A transform with a closed form of ln M on complex floats, from which the searches in floats follow."""
