@@ -22,6 +22,7 @@ from tightrope.curves.engines.lesser_direction import (
     tilt_to_the_leak,
     told_apart,
 )
+from tightrope.curves.engines.reverses import each_others_reverse
 from tightrope.curves.engines.transformed import total_variation, transforms
 from tightrope.curves.loss import Loss, merged
 from tightrope.curves.profile import Profile, Witness, within_unit
@@ -50,6 +51,7 @@ class ContourProfile(Profile):
     sums: tuple[ContourSum, ...]
     distance: Real  # an upper bound on δ(0): total variations add at most
     deep: bool = True  # whether to search on proved values where floats do not see the call, which may take a second
+    turned: bool = False  # whether the directions are each other's reverse
     may_be_wide = True  # where they misjudge a call that rare losses hide
 
     def find(self, epsilon: Fraction) -> Witness:
@@ -177,7 +179,7 @@ class ContourProfile(Profile):
         last = self._crossing(min(goals.values(), default=0.0))[1] * (1 + _BEYOND)
         if not 0 < last < math.inf:
             return {}
-        chart = ProfileChart(self.sums)
+        chart = ProfileChart(self.sums, self.turned)
         chart.end_at(last)
         places = chart.roots(list(goals.values()), last)
         inside = [(delta, places[goal]) for delta, goal in goals.items() if places.get(goal, 0.0) > 0]
@@ -198,7 +200,7 @@ class ContourProfile(Profile):
 
     @cached_property
     def _chart(self) -> ProfileChart:
-        return ProfileChart(self.sums)
+        return ProfileChart(self.sums, self.turned)
 
     def estimate(self, delta: Fraction) -> float:
         """About ε, in floats, where they see it."""
@@ -266,8 +268,10 @@ def _found(points: list[Fraction], ask: Callable[[Fraction], Answer]) -> dict[Fr
     found: dict[Fraction, Answer | None] = dict.fromkeys(points)
     least = _SPENT * effort.left() if math.isfinite(effort.left()) else 0.0
     probes = [points[0], points[-1], points[len(points) // 2]] if len(points) > _FEW else []
-    for x in dict.fromkeys([*probes, *points]):
-        with suppress(NotCertified), _floats():
+    for x in [*probes, *points]:
+        if found[x] is not None:
+            continue
+        with suppress(NotCertified), _floats():  # a probe may do better when those before it are known
             found[x] = ask(x)
         if found[x] is None and not effort.affords(least):  # the others would be refused one by one
             break
@@ -289,4 +293,4 @@ def contour_profile(loss: Loss, deep: bool = True) -> ContourProfile | None:
             return None
         sums.append(ContourSum(with_families(known)))
     sizes = [Real(None, partial(total_variation, merged(parts))) for parts in loss.directions]
-    return ContourProfile(tuple(sums), largest(sizes), deep)
+    return ContourProfile(tuple(sums), largest(sizes), deep, each_others_reverse(loss))

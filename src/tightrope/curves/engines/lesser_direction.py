@@ -15,6 +15,7 @@ from tightrope.numerics.transforms.sampled_rule import short
 __all__ = [
     "FAR",
     "NEAR",
+    "bounded_beside",
     "bounded_by",
     "chernoff_bound",
     "crosses_before",
@@ -35,6 +36,13 @@ def bounded_by(total: LossSum, x: float, level: float) -> Fraction | None:
         return None  # no t will do
     with precision(128):
         return _tilt(total, x, best, Ball(level).exp())
+
+
+def bounded_beside(total: LossSum, x: float, level: float) -> Fraction | None:
+    """The same for one of many x: a t that served another does, if it can."""
+    with precision(128):
+        kept = total.kept_tilt(Ball(x), Ball(level).exp()) if level > -math.inf else None
+    return bounded_by(total, x, level) if kept is None else kept
 
 
 def _tilt(total: LossSum, x: float, best: float, most: Ball) -> Fraction | None:

@@ -33,6 +33,7 @@ class LossSum:
             raise AssertionError("a sum needs a part")
         self._parts = list(merged.values())
         self._saddles = Saddles(self._parts)
+        self.kinds = sum(transform.kinds for transform, _ in self._parts)
         self._moments: dict[Fraction, Ball] = {}
         with precision(80):
             infinite = self.infinite()
@@ -65,6 +66,10 @@ class LossSum:
         with precision(80):
             bound = call_factor(t) * (self._moment(t) - ball(t) * x).exp() + self.infinite()
         return bound.upper().min(Ball(1))
+
+    def kept_tilt(self, x: Ball, most: Ball) -> Fraction | None:
+        """A t at which this bound is no more than that, of those whose moments are kept."""
+        return next((t for t in reversed(self._moments) if self.upper(x, t) <= most), None)
 
     def _moment(self, t: Fraction) -> Ball:
         """K(t), kept: many x share few t."""

@@ -66,6 +66,7 @@ class SampledNormalFamily(Transform):
         self._axis = axis
         self._members = tuple(sorted(members))
         self._copies = sum(copies for _, copies in self._members)
+        self.kinds = len(self._members)
         self._at = lru_cache(maxsize=4096)(axis.transform)
         self._layout = lru_cache(maxsize=64)(self._laid)
         self._weights = lru_cache(maxsize=256)(_weights)
