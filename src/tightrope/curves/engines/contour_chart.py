@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tightrope.curves.engines.lesser_direction import bounded_beside, chernoff_bound, tilt_to_the_leak
+from tightrope.curves.engines.lesser_direction import bounded_beside, chernoff_bound, shared_tilt, tilt_to_the_leak
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ball, precision
@@ -28,6 +28,7 @@ _NATS = 9.0  # by how much finer a contour is than its saddle needs
 _ENOUGH = 36  # bits to which a call is wanted; else a contour is made for this point alone
 _KINDS = 16  # laws, of more of which a contour may be so dear that coarse ones
 _COARSE, _FAIR = 1e-8, 21  # must do, as must so many bits
+_ROUGH, _ROUGH_BITS = 1e-3, 5  # of one direction that is below the other
 _SEVERAL = 10  # contours that are afforded, or they are dear
 _FURTHER = 8.0  # nats that the terms fall within the reach of a contour beyond its stretch
 
@@ -47,11 +48,12 @@ class ContourChart:
     def __init__(self, total: ContourSum, relative: float = _RELATIVE) -> None:
         self.total, self._relative = total, relative
         self._leaks = not total.infinite().is_zero()
-        self._many = total.kinds > _KINDS
+        self.many = total.kinds > _KINDS
         self._enough = _ENOUGH
         self._shares: tuple[float, ...] = _SHARES
         self._sheets: tuple[Sheet, ...] = ()
         self._told: tuple[tuple[float, float], ...] = ()  # the last two x, and ln of their calls
+        self._rougher: ContourChart | None = None
         self.last = math.inf  # no contour need serve points beyond
 
     def call(self, x: Fraction) -> Ball:
@@ -63,10 +65,22 @@ class ContourChart:
         value = self._beyond(x, at)
         if value is None:
             value = self._on_sheet(x, at)
-        if self._many and value.mid() > 0:
+        if self.many and value.mid() > 0:
             with precision(64):
                 self._told = (*self._told[-1:], (at, float(value.mid().log())))
         return value
+
+    def below(self, x: Fraction, most: Ball) -> Ball:
+        """The same where it only matters whether it is below that: of very many kinds a rough contour tells mostly."""
+        if self.many:
+            if self._rougher is None:
+                self._rougher = ContourChart(self.total, _ROUGH)
+                self._rougher._enough, self._rougher.last = _ROUGH_BITS, self.last
+            with suppress(NotCertified):
+                rough = self._rougher.call(x)
+                if rough <= most:
+                    return rough
+        return self.call(x)
 
     def _on_sheet(self, x: Fraction, at: float) -> Ball:
         sheet = self._sheet(at)
@@ -82,7 +96,7 @@ class ContourChart:
     def _beyond(self, x: Fraction, at: float) -> Ball | None:
         """By the youngest contour, beyond what it was meant for, while it is sharp enough; of very many kinds, whose
         next one would be dear."""
-        if not (self._many and self._sheets) or any(sheet.low <= at <= sheet.high for sheet in self._sheets):
+        if not (self.many and self._sheets) or any(sheet.low <= at <= sheet.high for sheet in self._sheets):
             return None
         sheet = self._sheets[-1]
         if not sheet.high < at < sheet.high + _FURTHER / float(sheet.plan.t):
@@ -103,7 +117,7 @@ class ContourChart:
         kept = next((sheet for sheet in self._sheets if sheet.low <= low <= sheet.high), None)
         if kept is not None:
             return kept
-        if self._many and self._relative < _COARSE:
+        if self.many and self._relative < _COARSE:
             self._save(low)
         sheet = self._stretch(low) or Sheet(low, low, self._plan(low))
         self._sheets = (*self._sheets, sheet)
@@ -125,7 +139,7 @@ class ContourChart:
             half = min(self._shares[0] * reach, (self.last - low) / 2)
             with suppress(NotCertified):
                 return Sheet(low, low + 2 * half, self._plan(low + half, half))
-            if self._many and len(self._shares) == 1:
+            if self.many and len(self._shares) == 1:
                 break
             self._shares = self._shares[1:]  # what was too long once is not tried again
         return None
@@ -155,6 +169,7 @@ class ProfileChart:
     def __init__(self, sums: Sequence[ContourSum], turned: bool = False) -> None:
         self.charts = [ContourChart(total) for total in sums]
         self._turned = turned
+        self.many = any(chart.many for chart in self.charts)
 
     def end_at(self, last: float) -> None:
         """No points beyond are wanted."""
@@ -178,5 +193,18 @@ class ProfileChart:
             with precision(256):
                 level = float(value.lower().log()) if value.lower() > 0 else -math.inf
                 t = bounded_beside(chart.total, near(x), level - 1e-9)
-                value = value.max(chart.call(x) if t is None else chernoff_bound(chart.total, x, t))
+                value = value.max(chart.below(x, value) if t is None else chernoff_bound(chart.total, x, t))
         return value
+
+    def bound(self, x: Fraction) -> Ball | None:
+        """Where no contour is afforded: Chernoff's bound at a tilt that many x share; None where that is not either."""
+        try:
+            with precision(128):
+                first, *others = (chart.total for chart in self.charts)
+                value = chernoff_bound(first, x, shared_tilt(first, near(x)))
+                for total in others:
+                    t = bounded_beside(total, near(x), float(value.upper().log()))
+                    value = value.max(chernoff_bound(total, x, shared_tilt(total, near(x)) if t is None else t))
+                return value
+        except NotCertified:
+            return None

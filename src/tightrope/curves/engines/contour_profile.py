@@ -38,6 +38,7 @@ from tightrope.numerics.transforms.families import with_families
 
 _RELATIVE = 1e-12
 _FEW = 4  # points that are asked one after the other
+_MOST = 0.9  # of the work for that, of very many kinds: the rest is for bounds where that ends
 _SPENT = 0.05  # of the work for many points: with less left a point that fails is the last
 _BEYOND = 1e-3  # what a contour for many points reaches further than the last, relatively
 
@@ -195,7 +196,11 @@ class ContourProfile(Profile):
     def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
         """δ at many ε from a few contours; None where none was found."""
         self._chart.end_at(near(max(epsilons, default=Fraction(0))))
-        found = _found(sorted(set(epsilons)), lambda x: within_unit(self._chart.delta(x)))
+        many = self._chart.many
+        with effort.allowed((_MOST if many else 1.0) * effort.left()):
+            found = _found(sorted(set(epsilons)), lambda x: within_unit(self._chart.delta(x)), not many)
+        if many:
+            found |= {x: self._chart.bound(x) for x, value in found.items() if value is None}
         return [found[x] for x in epsilons]
 
     @cached_property
@@ -263,11 +268,13 @@ def _root(total: ContourSum, goal: float) -> float:
         return 0.0
 
 
-def _found(points: list[Fraction], ask: Callable[[Fraction], Answer]) -> dict[Fraction, Answer | None]:
-    """The answers at many points, as far as work reaches; none if both ends and the middle have none."""
+def _found(
+    points: list[Fraction], ask: Callable[[Fraction], Answer], probing: bool = True
+) -> dict[Fraction, Answer | None]:
+    """The answers at many points, as far as work reaches; ``probing``: none if both ends and the middle have none."""
     found: dict[Fraction, Answer | None] = dict.fromkeys(points)
     least = _SPENT * effort.left() if math.isfinite(effort.left()) else 0.0
-    probes = [points[0], points[-1], points[len(points) // 2]] if len(points) > _FEW else []
+    probes = [points[0], points[-1], points[len(points) // 2]] if probing and len(points) > _FEW else []
     for x in [*probes, *points]:
         if found[x] is not None:
             continue

@@ -20,12 +20,14 @@ __all__ = [
     "chernoff_bound",
     "crosses_before",
     "estimated",
+    "shared_tilt",
     "tilt_to_the_leak",
     "told_apart",
 ]
 
 NEAR, FAR = 1e-6, 0.1  # nats by which floats tell one direction from the other: by a line, by the saddles alone
 _TAIL = -3.0  # ln of a call that is about as far out as its saddle
+_FEW_BITS = 2  # of tilts that many x share
 _NOTHING = 30.0  # nats below the mass at ∞: far less than floats can tell
 
 
@@ -55,6 +57,11 @@ def _tilt(total: LossSum, x: float, best: float, most: Ball) -> Fraction | None:
         except NotCertified:  # too far out for this law: a smaller t may do
             continue
     return None
+
+
+def shared_tilt(total: LossSum, x: float) -> Fraction:
+    """About the t of the least Chernoff bound at x, one of few."""
+    return short(min(max(total.chernoff(x)[1], 1e-3), 1e9), _FEW_BITS)
 
 
 def chernoff_bound(total: LossSum, x: Fraction, t: Fraction) -> Ball:

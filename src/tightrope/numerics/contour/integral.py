@@ -198,9 +198,14 @@ class ContourSum(LossSum):
         work = sum(transform.cost(t, eta, count, bits) for transform, _ in self._parts)
         with effort.proving():
             longest = max(transform.longest_proof for transform, _ in self._parts)
-            most = min(for_many(longest, len(self._parts)), effort.left() / UNITS)
+            most = min(for_many(longest, len(self._parts)), effort.left() / UNITS - self._around(t))
         if not work < most:
             raise NotCertified("a contour integral", f"it needs {work / 1e6:.2g} s")
+
+    def _around(self, t: float) -> float:
+        """Microseconds of what a proof needs besides its line."""
+        moments = sum(one.moment_cost(t, ALIAS_BITS) for one, _ in self._parts)
+        return _ALIASES * moments + sum(one.decay_cost for one, _ in self._parts)
 
     def _count(self, line: FloatLine | None, t: float, eta: float, log_error: float) -> tuple[int, float]:
         """The number of nodes from the decays, for a node tail of e^log_error, and the terms' relative size."""
@@ -273,9 +278,8 @@ class ContourSum(LossSum):
     def units(self, plan: Plan) -> float:
         """Of work for the proof of a plan."""
         t, eta = float(plan.t), float(plan.eta)
-        work = sum(one.cost(t, eta, plan.count, plan.bits) + one.decay_cost for one, _ in self._parts)
-        work += _ALIASES * sum(one.moment_cost(t, ALIAS_BITS) for one, _ in self._parts)
-        return UNITS * work + _LEAST
+        work = sum(one.cost(t, eta, plan.count, plan.bits) for one, _ in self._parts)
+        return UNITS * (work + self._around(t)) + _LEAST
 
     @searching
     def call(self, x: Ball, plan: Plan) -> Ball:

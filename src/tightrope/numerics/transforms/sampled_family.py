@@ -36,7 +36,8 @@ __all__ = ["SampledNormalFamily"]
 _RADII = (1.0, 0.6, 0.35, 0.2, 0.1, 0.05, 0.02)  # of the largest disc on which there are bounds
 _SHARES = (0.1, 0.2, 0.35, 0.5)  # of a disc that is interpolated
 _FLOAT_PLACES = 24  # for searches
-_ENTRY, _PLACE, _MEMBER = 4.0, 350.0, 20.0  # microseconds for a node of one member, and for a moment
+_ENTRY = 4.0  # microseconds for a node of one member
+_PLACE, _POWER, _MEMBER = 350.0, 0.5, 20.0  # and for a moment: of a place, for its power, and of a member
 _MORE_BITS = 16  # with which members are taken together
 _LOOK = 30  # bits of bounds that only say how many nodes are needed
 _SPARE = 4.0  # nats
@@ -135,7 +136,8 @@ class SampledNormalFamily(Transform):
     def moment_cost(self, t: float, bits: int) -> float:
         """Of the places, and of the members between them."""
         stretches = self._layout(*self._key(Fraction(t), Fraction(0), bits + self._copies.bit_length() + _MORE_BITS))
-        return _PLACE * sum(len(stretch.places) for stretch in stretches) + _MEMBER * len(self._members)
+        place = _PLACE + _POWER * abs(t)
+        return place * sum(len(stretch.places) for stretch in stretches) + _MEMBER * len(self._members)
 
     # proofs
 
