@@ -18,7 +18,8 @@ from tightrope.accounting.solve import LAWS, best_delta
 from tightrope.accounting.terms import terms
 from tightrope.accounting.tradeoff import tradeoffs
 from tightrope.curves.composed_loss import loss_has_profile
-from tightrope.curves.ladders import loss_dominates_fewer_kinds, loss_is_dominated_by_fewer_kinds
+from tightrope.curves.engines.rarity import rare
+from tightrope.curves.ladders import fewer_for_many_points
 from tightrope.curves.loss import Loss
 from tightrope.curves.profile import Profile
 from tightrope.errors import NotCertified
@@ -42,7 +43,8 @@ _CLOSE = 1 - 1e-3  # ends of a point that no other route is asked for
 _KEPT = 2e5  # of it for points that are asked alone
 _ABOVE, _EACH = 0.7, 0.6  # of it for upper ends, where other laws tell the lower; of what is left for each of these
 _BELOW = 0.5  # of what is left, for all of these, where other routes may have lesser upper ends
-_ALL, _HALF, _NEARLY = 0.6, 0.5, 0.9  # where laws of fewer kinds tell ends: of the work, for all; for upper ends; wide
+_ALL, _RARE, _HALF = 0.6, 0.2, 0.5  # where laws of fewer kinds tell ends: of the work, for all; for upper ends
+_NEARLY = 0.9  # ends further apart are told by these
 _ALONE = 1e5  # with less left than that, no point is asked alone
 _SLOW, _PAIRED = "rdp-optimal", {"exact", "group", "optimal"}  # a route that is not worth its time beside these
 _SHARE = 0.3  # of what is left, for one that is
@@ -136,23 +138,23 @@ class MechanismProfile:
         return ends.bounds()
 
     @cached_property
-    def _fewer(self) -> tuple[Loss | None, Loss | None]:
+    def _fewer(self) -> tuple[Loss, Loss] | None:
         """Laws of fewer kinds above and below that of very many."""
         known = fact(self.mechanism, Loss)
-        if known is None:
-            return None, None
-        return loss_is_dominated_by_fewer_kinds(known.curve), loss_dominates_fewer_kinds(known.curve)
+        return None if known is None else fewer_for_many_points(known.curve)
 
     def _of_all(self) -> float:
-        """The share of the law itself: all, unless others tell something where it gives up."""
-        return 1.0 if None in self._fewer else _ALL
+        """The share of the law itself: all, unless others tell something where it gives up, as of rare losses."""
+        if self._fewer is None:
+            return 1.0
+        return _RARE if rare(self._fewer[0]) else _ALL
 
     def _bracketed(self, together: Together, found: dict[Fraction, Bound | None]) -> dict[Fraction, Bound | None]:
         """Of very many kinds: where little was found, laws of fewer kinds tell both ends."""
         missing = [x for x, b in found.items() if b is None or b.lower < b.upper * _NEARLY]
-        above, below = self._fewer
-        if len(found) <= _FEW or not missing or above is None or below is None:
+        if len(found) <= _FEW or not missing or self._fewer is None:
             return found
+        above, below = self._fewer
         ends = _Ends(missing)
         ends.above([found[x] for x in missing], missing)
         ends.below([found[x] for x in missing])
@@ -163,7 +165,7 @@ class MechanismProfile:
                     ends.above(told, missing)
                 else:
                     ends.below(told)
-        return found | ends.bounds()
+        return _carried(found | ends.bounds())
 
     def _told(self, together: Together, points: list[Fraction], law: Loss) -> list[Bound | None]:
         """What a law that is attained says."""
@@ -225,6 +227,18 @@ class _Ends:
         """None where there is no upper end."""
         ends = ((x, self._lower[x], high) for x, high in self._upper.items())
         return {x: None if high is None else Bound(min(low, high), high) for x, low, high in ends}
+
+
+def _carried(found: dict[Fraction, Bound | None]) -> dict[Fraction, Bound | None]:
+    """What falls is nowhere more than before: so much is known even where nothing else is."""
+    most, carried = None, dict(found)
+    for x in sorted(found):
+        bound = found[x]
+        if bound is not None:
+            most = bound.upper
+        elif most is not None:
+            carried[x] = Bound(0.0, most)
+    return carried
 
 
 def _completed(

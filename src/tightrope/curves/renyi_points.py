@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tightrope.curves.renyi import Renyi
-from tightrope.curves.renyi_units import spend_on_value, value_units
+from tightrope.curves.renyi_units import refuse_long, spend_on_value, value_units
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, sharp
@@ -49,6 +49,7 @@ class RenyiPoints:
         """For each point the order of which it has most, among those that are proved; None where there is none."""
         import numpy as np
 
+        refuse_long(self._curve)
         coarse = np.geomspace(self._low, self._high, _COARSE)
         values = self._floats([Fraction(1 + float(lam)) for lam in coarse])
         if not np.isfinite(values).any():

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from tightrope.curves.profile import Profile, Witness, within_unit
 from tightrope.curves.renyi import LinearRenyi, Renyi
 from tightrope.curves.renyi_points import Objective, RenyiPoints
-from tightrope.curves.renyi_units import spend_on_value
+from tightrope.curves.renyi_units import refuse_long, spend_on_value
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.balls import INFINITY, Ball, ball, precision, sharp
@@ -51,6 +51,7 @@ class OneOrderProfile(Profile):
         return lam * (1 / lam).log1p() + lam.log1p() if self.sharpened else Ball(0)
 
     def _order(self, objective_at: Callable[[float, float], float]) -> Witness:
+        refuse_long(self.curve)
         top = math.inf if self.curve.top is None else near(self.curve.top)
         high = min(top - 1, _MOST)
 

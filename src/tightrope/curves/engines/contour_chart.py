@@ -15,7 +15,8 @@ from fractions import Fraction
 from tightrope.curves.engines.lesser_direction import bounded_beside, chernoff_bound, shared_tilt, tilt_to_the_leak
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort
-from tightrope.numerics.balls import Ball, ball, precision
+from tightrope.numerics.balls import Ball, ball, precision, upper_float
+from tightrope.numerics.bound import Bound
 from tightrope.numerics.contour.integral import ContourSum, Plan, Unseen
 from tightrope.numerics.exact import near
 from tightrope.numerics.many_roots import many_roots
@@ -29,6 +30,7 @@ _ENOUGH = 36  # bits to which a call is wanted; else a contour is made for this 
 _KINDS = 16  # laws, of more of which a contour may be so dear that coarse ones
 _COARSE, _FAIR = 1e-8, 21  # must do, as must so many bits
 _ROUGH, _ROUGH_BITS = 1e-3, 5  # of one direction that is below the other
+_STEPS = 8  # in which it is found out how far they reach
 _SEVERAL = 10  # contours that are afforded, or they are dear
 _FURTHER = 8.0  # nats that the terms fall within the reach of a contour beyond its stretch
 
@@ -53,6 +55,7 @@ class ContourChart:
         self._shares: tuple[float, ...] = _SHARES
         self._sheets: tuple[Sheet, ...] = ()
         self._told: tuple[tuple[float, float], ...] = ()  # the last two x, and ln of their calls
+        self._from_zero = False
         self._rougher: ContourChart | None = None
         self.last = math.inf  # no contour need serve points beyond
 
@@ -76,6 +79,7 @@ class ContourChart:
             if self._rougher is None:
                 self._rougher = ContourChart(self.total, _ROUGH)
                 self._rougher._enough, self._rougher.last = _ROUGH_BITS, self.last
+                self._rougher._from_zero = True  # it is near 0 that the directions cost about the same
             with suppress(NotCertified):
                 rough = self._rougher.call(x)
                 if rough <= most:
@@ -119,7 +123,10 @@ class ContourChart:
             return kept
         if self.many and self._relative < _COARSE:
             self._save(low)
-        sheet = self._stretch(low) or Sheet(low, low, self._plan(low))
+        first = self._stretch(0.0) if self._from_zero and not self._sheets else None
+        if first is None or low > first.high:
+            first = self._stretch(low) or Sheet(low, low, self._plan(low))
+        sheet = first
         self._sheets = (*self._sheets, sheet)
         return sheet
 
@@ -195,6 +202,27 @@ class ProfileChart:
                 t = bounded_beside(chart.total, near(x), level - 1e-9)
                 value = value.max(chart.below(x, value) if t is None else chernoff_bound(chart.total, x, t))
         return value
+
+    def reached(self, last: float) -> float:
+        """How far contours are afforded, in a few steps from 0 to the last."""
+        far = 0.0
+        with suppress(NotCertified):
+            for k in range(_STEPS + 1):
+                at = last * k / _STEPS
+                self.delta(Fraction(at))
+                far = at
+        return far
+
+    def root_bound(self, delta: Fraction) -> Bound | None:
+        """Where no contour is afforded: an ε at which δ is no more than that, by Chernoff's bound at a shared tilt."""
+        upper = 0.0
+        try:
+            for total in (chart.total for chart in self.charts):
+                t = shared_tilt(total, total.last_root(math.log(delta.numerator) - math.log(delta.denominator)))
+                upper = max(upper, upper_float(total.root_upper(ball(delta), t)))
+        except NotCertified:
+            return None
+        return Bound(0.0, upper) if math.isfinite(upper) else None
 
     def bound(self, x: Fraction) -> Ball | None:
         """Where no contour is afforded: Chernoff's bound at a tilt that many x share; None where that is not either."""

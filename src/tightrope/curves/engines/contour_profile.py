@@ -167,11 +167,16 @@ class ContourProfile(Profile):
         """ε at many δ from a few contours; None where none was found."""
         order = sorted(set(deltas), reverse=True)
         known: dict[Fraction, Bound] = {}
+        many = self._chart.many and len(order) > _FEW
         if len(order) > _FEW:
-            with suppress(NotCertified), _floats():
+            with suppress(NotCertified), _floats(), effort.allowed((_MOST if many else 1.0) * effort.left()):
                 known = self._shared(order)
         left = [delta for delta in order if delta not in known]
-        found = {**_found(left, lambda delta: self._leaking(delta) or self._charted(delta)), **known}
+        if many:
+            rest = {delta: self._leaking(delta) or self._chart.root_bound(delta) for delta in left}
+        else:
+            rest = _found(left, lambda delta: self._leaking(delta) or self._charted(delta))
+        found = {**rest, **known}
         return [found[delta] for delta in deltas]
 
     def _shared(self, order: list[Fraction]) -> dict[Fraction, Bound]:
@@ -182,6 +187,7 @@ class ContourProfile(Profile):
             return {}
         chart = ProfileChart(self.sums, self.turned)
         chart.end_at(last)
+        last = chart.reached(last) if chart.many else last
         places = chart.roots(list(goals.values()), last)
         inside = [(delta, places[goal]) for delta, goal in goals.items() if places.get(goal, 0.0) > 0]
         return {delta: enclosed_root(place, delta, chart.delta, chart.delta) for delta, place in inside}
@@ -271,10 +277,13 @@ def _root(total: ContourSum, goal: float) -> float:
 def _found(
     points: list[Fraction], ask: Callable[[Fraction], Answer], probing: bool = True
 ) -> dict[Fraction, Answer | None]:
-    """The answers at many points, as far as work reaches; ``probing``: none if both ends and the middle have none."""
+    """The answers at many points, as far as work reaches; ``probing``: none if both ends and the middle have none; else
+    if the first few have none."""
     found: dict[Fraction, Answer | None] = dict.fromkeys(points)
     least = _SPENT * effort.left() if math.isfinite(effort.left()) else 0.0
-    probes = [points[0], points[-1], points[len(points) // 2]] if probing and len(points) > _FEW else []
+    probes: list[Fraction] = []
+    if len(points) > _FEW:
+        probes = [points[0], points[-1], points[len(points) // 2]] if probing else points[:_FEW]
     for x in [*probes, *points]:
         if found[x] is not None:
             continue

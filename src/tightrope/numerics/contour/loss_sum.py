@@ -67,6 +67,16 @@ class LossSum:
             bound = call_factor(t) * (self._moment(t) - ball(t) * x).exp() + self.infinite()
         return bound.upper().min(Ball(1))
 
+    @searching
+    def last_root(self, log_target: float) -> float:
+        """About the x at which the least Chernoff bound of the finite part is e^log_target."""
+        return self._saddles.last_root(log_target)
+
+    def root_upper(self, delta: Ball, t: Fraction) -> Ball:
+        """An x from which on Chernoff's bound at this t > 0 proves that the call is at most delta."""
+        with precision(80):
+            return (call_factor(t).log() + self._moment(t) - (delta - self.infinite()).log()) / ball(t)
+
     def kept_tilt(self, x: Ball, most: Ball) -> Fraction | None:
         """A t at which this bound is no more than that, of those whose moments are kept."""
         return next((t for t in reversed(self._moments) if self.upper(x, t) <= most), None)
