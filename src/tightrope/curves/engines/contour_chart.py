@@ -31,7 +31,7 @@ _KINDS = 16  # laws, of more of which a contour may be so dear that coarse ones
 _COARSE, _FAIR = 1e-8, 21  # must do, as must so many bits
 _ROUGH, _ROUGH_BITS = 1e-3, 5  # of one direction that is below the other
 _STEPS = 8  # in which it is found out how far they reach
-_SEVERAL = 10  # contours that are afforded, or they are dear
+_SEVERAL = 16  # contours that are afforded, or they are dear
 _FURTHER = 8.0  # nats that the terms fall within the reach of a contour beyond its stretch
 
 
@@ -217,6 +217,8 @@ class ProfileChart:
         """Where no contour is afforded: an ε at which δ is no more than that, by Chernoff's bound at a shared tilt."""
         upper = 0.0
         try:
+            if self.delta(Fraction(0)) <= ball(delta):
+                return Bound(0.0, 0.0)
             for total in (chart.total for chart in self.charts):
                 t = shared_tilt(total, total.last_root(math.log(delta.numerator) - math.log(delta.denominator)))
                 upper = max(upper, upper_float(total.root_upper(ball(delta), t)))

@@ -185,7 +185,7 @@ class ContourProfile(Profile):
         last = self._crossing(min(goals.values(), default=0.0))[1] * (1 + _BEYOND)
         if not 0 < last < math.inf:
             return {}
-        chart = ProfileChart(self.sums, self.turned)
+        chart = self._chart if self._chart.many else ProfileChart(self.sums, self.turned)
         chart.end_at(last)
         last = chart.reached(last) if chart.many else last
         places = chart.roots(list(goals.values()), last)
