@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from tightrope.accounting import ask
 from tightrope.accounting.attained import attained_bounds
-from tightrope.accounting.filled import falling, filled_delta, filled_epsilon
 from tightrope.accounting.facts import fact
+from tightrope.accounting.filled import falling, filled_delta, filled_epsilon
 from tightrope.accounting.routes import Route, law_route, routes
 from tightrope.accounting.solve import LAWS, best_delta
 from tightrope.accounting.terms import terms
@@ -192,7 +192,7 @@ class MechanismProfile:
         """The least false-negative rate at each false-positive rate; here the lower array is the safe one."""
         asked = [probability("fpr", a) for a in _listed(fprs)]
         points = list(dict.fromkeys(asked))
-        return _arrays(dict(zip(points, (c.bound for c in tradeoffs(self.mechanism, points)), strict=True)), asked)
+        return _arrays(dict(zip(points, (found.bound for found in tradeoffs(self.mechanism, points)), strict=True)), asked)
 
 
 class _Ends:

@@ -14,7 +14,7 @@ from tightrope.theorems import Source, theorem
 
 _Member = tuple[Pair, tuple[Fraction, ...], int]
 
-__all__ = ["fewer_for_many_points", "kinds", "loss_dominates_fewer_kinds", "loss_is_dominated_by_fewer_kinds"]
+__all__ = ["fewer_for_many_points", "fewest", "kinds", "loss_dominates_fewer_kinds", "loss_is_dominated_by_fewer_kinds"]
 
 MANY = 40  # kinds; what they cost together is found as they are
 _RUNGS, _FEW_RUNGS = 36, 12  # that stand for a family; the latter for dear laws and for a grid,
@@ -65,6 +65,13 @@ def fewer_for_many_points(c: Loss) -> tuple[Loss, Loss] | None:
     if above is None or below is None:
         return None
     return (_with(c, True, _RAREST_RUNGS), _with(c, False, _RAREST_RUNGS)) if rare(c) else (above, below)
+
+
+def fewest(c: Loss) -> tuple[Loss, Loss] | None:
+    """Laws above and below with one kind for each family, where that is fewer: the last resort of a law that nothing
+    else is known of."""
+    above, below = _with(c, True, 1), _with(c, False, 1)
+    return (above, below) if max(kinds(above), kinds(below)) < kinds(c) else None
 
 
 def _with(c: Loss, largest: bool, rungs: int) -> Loss:
