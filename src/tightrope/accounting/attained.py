@@ -30,13 +30,11 @@ def attained_bounds(m: Mechanism, bounds: Callable[[Loss], Bounds]) -> Iterator[
     passed over: they give away less."""
     proved: list[Loss] = []
     for law, _ in islice(lower_losses(m), _MOST):
-        few = fewer_for_many_points(law)
-        if few is not None:
-            law = few[1]
         if any(within(law, whole) for whole in proved):
             continue
+        few = fewer_for_many_points(law)
         try:
-            found = bounds(law)
+            found = bounds(law if few is None else few[1])
         except NotCertified:
             continue
         yield found

@@ -192,7 +192,8 @@ class MechanismProfile:
         """The least false-negative rate at each false-positive rate; here the lower array is the safe one."""
         asked = [probability("fpr", a) for a in _listed(fprs)]
         points = list(dict.fromkeys(asked))
-        return _arrays(dict(zip(points, (found.bound for found in tradeoffs(self.mechanism, points)), strict=True)), asked)
+        bounds = [found.bound for found in tradeoffs(self.mechanism, points)]
+        return _arrays(dict(zip(points, bounds, strict=True)), asked)
 
 
 class _Ends:

@@ -19,6 +19,7 @@ from tightrope.accounting.law_tradeoff import profile_to_tradeoff, tradeoffs_of
 from tightrope.accounting.routes import Route, exact_route, group_route, routes
 from tightrope.accounting.solve import Answer
 from tightrope.accounting.terms import terms
+from tightrope.curves.engines.rarity import rare
 from tightrope.curves.ladders import fewest, loss_is_dominated_by_fewer_kinds
 from tightrope.curves.loss import Loss
 from tightrope.curves.profile import Profile
@@ -27,7 +28,7 @@ from tightrope.errors import NotCertified
 from tightrope.mechanisms.base import Mechanism
 from tightrope.numerics.balls import Ball, ball, lower_float, precision
 from tightrope.numerics.bound import Bound
-from tightrope.numerics.effort import allowed, left
+from tightrope.numerics.effort import affords, allowed, left
 from tightrope.numerics.exact import Number, probability, shortest
 from tightrope.theorems import Step
 
@@ -38,9 +39,11 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _FINE = 1e-7  # a smaller gap does not show beside what separates attained laws from dominating ones
-_WORK, _EXACT, _EACH = 1.9e6, 0.6, 0.6  # units of work; the shares of it for the law, and of the rest for each attained
-_KINDS, _FOR_KINDS = 40, (1.5, 2.0)  # very many kinds of parts, and times as much work for these: at few rates, and many
-_HALF = 0.5  # of what is left, for a law of fewer kinds
+_WORK, _EXACT, _EACH = 1.9e6, 0.6, 0.6  # units of work; shares of it for the law, and of the rest for each attained
+_KINDS, _FOR_KINDS = 40, (1.5, 2.0)  # very many kinds of parts; times as much work for these: at few rates, at many
+_RARE, _HALF = 0.2, 0.5  # of it for the law of rare losses of many kinds; of what is left, for a law of fewer kinds
+_WIDE = 1e-3  # ends so far apart are those of such a law, if they are better
+_LEAST = 1e5  # with less left no law is asked for the other end
 _FEW = 8  # rates, more of which share their ε
 _SLOW = ("rdp-optimal", "group")  # a ladder of its searches would take seconds
 
@@ -72,22 +75,37 @@ def _tradeoffs(m: Mechanism, fprs: Sequence[Fraction]) -> list[Answer]:
     exact: list[Bound | None] = [None] * len(points)
     few = _fewer(m)
     if route is not None and laws:
-        with allowed((_EXACT if few is not None or route.kind != "equal" else 1.0) * left()):
+        with allowed(_of_exact(route, few) * left()):
             exact = _least(laws, points, 0.0 if route.kind == "equal" else _FINE)
-    complete = route is not None and route.kind == "equal" and None not in exact
-    known = None if None not in exact or few is None else few.ends(points)
+    wide = [a for a, b in zip(points, exact, strict=True) if b is None or b.upper - b.lower > _WIDE]
+    complete = route is not None and route.kind == "equal" and (not wide or few is None) and None not in exact
+    known = few.ends(wide) if wide and few is not None else {}
     highest = [Bound.rational(1 - a).upper for a in points] if complete else _least_known(m, points)
     useful = [one for one in routes(m) if one.name not in _SLOW] if None in exact else []
     ladders = [Ladder(one, len(points) > _FEW, len(useful) - i) for i, one in enumerate(useful)]
     found = {}
     for a, b, high in zip(points, exact, highest, strict=True):
         if b is None or route is None:
-            found[a] = _from_upper(m, a, high, ladders, None if known is None else known.get(a))
+            found[a] = _from_upper(m, a, high, ladders, known.get(a))
         else:
-            bound = b if route.kind == "equal" else Bound(b.lower, max(high, b.lower))
-            last = Step(profile_to_tradeoff.id, str(m))
-            found[a] = Answer(bound, b, route.name, route.kind, (*route.steps, last), {})
+            found[a] = _from_law(m, route, b, high, known.get(a))
     return [found[a] for a in fprs]
+
+
+def _of_exact(route: Route, few: _Fewer | None) -> float:
+    """The share of the work for the law itself: less where something else tells more."""
+    if few is not None and rare(few.law):
+        return _RARE
+    return 1.0 if few is None and route.kind == "equal" else _EXACT
+
+
+def _from_law(m: Mechanism, route: Route, found: Bound, high: float, known: Answer | None) -> Answer:
+    """From the trade-off of the law; or what is ``known`` by one that dominates, if that is more."""
+    high = min(high, found.upper) if route.kind == "equal" else max(high, found.lower)
+    if known is not None and known.bound.lower > found.lower:
+        return replace(known, bound=Bound(min(known.bound.lower, high), high))
+    steps = (*route.steps, Step(profile_to_tradeoff.id, str(m)))
+    return Answer(Bound(min(found.lower, high), high), found, route.name, route.kind, steps, {})
 
 
 @dataclass(frozen=True)
@@ -146,8 +164,8 @@ def _lesser(bounds: Sequence[Bound | None]) -> Bound | None:
 
 
 def _from_upper(m: Mechanism, fpr: Fraction, high: float, ladders: list[Ladder], known: Answer | None) -> Answer:
-    """From bounds on δ(ε): f ≥ max(1 − δ − e^ε a, e^{−ε}(1 − δ − a)) at each of a ladder of ε; or what is ``known`` by a
-    law that dominates. ``high``: what some mechanism that fits the description is known to allow."""
+    """From bounds on δ(ε): f ≥ max(1 − δ − e^ε a, e^{−ε}(1 − δ − a)) at each of a ladder of ε; or what is ``known`` by
+    a law that dominates. ``high``: what some mechanism that fits the description is known to allow."""
     best, chosen, witness = 0.0, None, {}
     for ladder in ladders:
         try:
@@ -170,18 +188,23 @@ class Ladder:
     def __init__(self, route: Route, many: bool, others: int = 1) -> None:
         self.route, self.many, self._others = route, many, others
         self._proved: dict[Fraction, Ball] = {}
+        self._silent = False
 
     @cached_property
     def _profile(self) -> Profile:
         return self.route.build()
 
     def _ask(self, places: Sequence[Fraction]) -> None:
-        """All that are new at once."""
+        """All that are new at once; a route that said nothing once is not asked again."""
+        if self._silent:
+            raise NotCertified("a ladder of ε", f"the route {self.route.name} says nothing of δ")
+        self._silent = True
         new = [x for x in dict.fromkeys(places) if x not in self._proved]
         with allowed(left() / self._others):
             found = self._profile.deltas(new) if new else []
         self._proved.update((x, value) for x, value in zip(new, found, strict=True) if value is not None)
-        if not self._proved:
+        self._silent = not self._proved
+        if self._silent:
             raise NotCertified("a ladder of ε", f"the route {self.route.name} says nothing of δ")
 
     def _value(self, x: Fraction, fpr: Fraction) -> float:
@@ -228,6 +251,8 @@ def _least_known(m: Mechanism, fprs: Sequence[Fraction]) -> list[float]:
     found = [Bound.rational(1 - a).upper for a in fprs]
 
     def told(law: Loss) -> list[Bound | None]:
+        if not affords(_LEAST):
+            raise NotCertified("an upper end", "the work allowed to one question is spent")
         with allowed(_EACH * left()):
             known = tradeoffs_of(law, fprs, _FINE)
         few = fewest(law) if None in known else None
