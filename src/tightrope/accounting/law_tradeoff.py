@@ -184,8 +184,9 @@ class _Tables:
 
     def at(self, fprs: Sequence[Fraction]) -> list[Bound | None]:
         """The lesser of both directions at each rate."""
-        for i in range(len(self._tables)):
-            self._ask([(i, 0.0)])
+        for i, table in enumerate(self._tables):
+            if not table.places:  # δ(0) of one direction is that of the other
+                self._ask([(i, 0.0)])
         heights = [table.heights[0] if table.places else None for table in self._tables]
         if None in heights:
             return [None] * len(fprs)

@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from tightrope.accounting import ask
 from tightrope.accounting.attained import attained_bounds
+from tightrope.accounting.facts import fact
 from tightrope.accounting.filled import falling, filled_delta, filled_epsilon
 from tightrope.accounting.routes import Route, law_route, routes
 from tightrope.accounting.solve import LAWS, best_delta
 from tightrope.accounting.terms import terms
 from tightrope.accounting.tradeoff import tradeoffs
 from tightrope.curves.composed_loss import loss_has_profile
+from tightrope.curves.engines.rarity import rare
+from tightrope.curves.ladders import fewer_for_many_points
 from tightrope.curves.loss import Loss
 from tightrope.curves.profile import Profile
 from tightrope.errors import NotCertified
@@ -40,6 +43,8 @@ _CLOSE = 1 - 1e-3  # ends of a point that no other route is asked for
 _KEPT = 2e5  # of it for points that are asked alone
 _ABOVE, _EACH = 0.7, 0.6  # of it for upper ends, where other laws tell the lower; of what is left for each of these
 _BELOW = 0.5  # of what is left, for all of these, where other routes may have lesser upper ends
+_ALL, _RARE, _HALF = 0.6, 0.2, 0.5  # where laws of fewer kinds tell ends: of the work, for all; for upper ends
+_NEARLY = 0.9  # ends further apart are told by these
 _ALONE = 1e5  # with less left than that, no point is asked alone
 _SLOW, _PAIRED = "rdp-optimal", {"exact", "group", "optimal"}  # a route that is not worth its time beside these
 _SHARE = 0.3  # of what is left, for one that is
@@ -113,8 +118,9 @@ class MechanismProfile:
         if not attained and (len(points) <= _FEW or ask.blocks(self.mechanism)):
             return dict.fromkeys(points)
         if self._exact is not None and self._exact[1]:
-            with allowed(share * left() if len(points) <= _FEW else left()):
-                return dict(zip(points, together(self._exact[0], points), strict=True))
+            with allowed(share * left() if len(points) <= _FEW else self._of_all() * left()):
+                found = together(self._exact[0], points)
+            return self._bracketed(together, dict(zip(points, found, strict=True)))
         ends = _Ends(points)
         law = None if cut_batches(self.mechanism) else law_route(self.mechanism)
         with allowed(_ABOVE * left()), suppress(NotCertified):
@@ -130,6 +136,36 @@ class MechanismProfile:
         if self._exact is None:
             self._by_routes(ends, together, law)
         return ends.bounds()
+
+    @cached_property
+    def _fewer(self) -> tuple[Loss, Loss] | None:
+        """Laws of fewer kinds above and below that of very many."""
+        known = fact(self.mechanism, Loss)
+        return None if known is None else fewer_for_many_points(known.curve)
+
+    def _of_all(self) -> float:
+        """The share of the law itself: all, unless others tell something where it gives up, as of rare losses."""
+        if self._fewer is None:
+            return 1.0
+        return _RARE if rare(self._fewer[0]) else _ALL
+
+    def _bracketed(self, together: Together, found: dict[Fraction, Bound | None]) -> dict[Fraction, Bound | None]:
+        """Of very many kinds: where little was found, laws of fewer kinds tell both ends."""
+        missing = [x for x, b in found.items() if b is None or b.lower < b.upper * _NEARLY]
+        if len(found) <= _FEW or not missing or self._fewer is None:
+            return found
+        above, below = self._fewer
+        ends = _Ends(missing)
+        ends.above([found[x] for x in missing], missing)
+        ends.below([found[x] for x in missing])
+        for law, share, keep in ((above, _HALF, True), (below, 1.0, False)):
+            with allowed(share * left()), suppress(NotCertified):
+                told = together(loss_has_profile(law), missing)
+                if keep:
+                    ends.above(told, missing)
+                else:
+                    ends.below(told)
+        return _carried(found | ends.bounds())
 
     def _told(self, together: Together, points: list[Fraction], law: Loss) -> list[Bound | None]:
         """What a law that is attained says."""
@@ -156,7 +192,8 @@ class MechanismProfile:
         """The least false-negative rate at each false-positive rate; here the lower array is the safe one."""
         asked = [probability("fpr", a) for a in _listed(fprs)]
         points = list(dict.fromkeys(asked))
-        return _arrays(dict(zip(points, (c.bound for c in tradeoffs(self.mechanism, points)), strict=True)), asked)
+        bounds = [found.bound for found in tradeoffs(self.mechanism, points)]
+        return _arrays(dict(zip(points, bounds, strict=True)), asked)
 
 
 class _Ends:
@@ -191,6 +228,18 @@ class _Ends:
         """None where there is no upper end."""
         ends = ((x, self._lower[x], high) for x, high in self._upper.items())
         return {x: None if high is None else Bound(min(low, high), high) for x, low, high in ends}
+
+
+def _carried(found: dict[Fraction, Bound | None]) -> dict[Fraction, Bound | None]:
+    """What falls is nowhere more than before: so much is known even where nothing else is."""
+    most, carried = None, dict(found)
+    for x in sorted(found):
+        bound = found[x]
+        if bound is not None:
+            most = bound.upper
+        elif most is not None:
+            carried[x] = Bound(0.0, most)
+    return carried
 
 
 def _completed(

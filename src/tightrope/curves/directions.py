@@ -23,6 +23,7 @@ from tightrope.errors import NotCertified
 from tightrope.numerics.balls import Ball
 from tightrope.numerics.contour.blurred import BlurredSum
 from tightrope.numerics.contour.integral import ContourSum
+from tightrope.numerics.transforms.families import with_families
 
 __all__ = ["Deltas", "directions"]
 
@@ -89,7 +90,7 @@ def _ways(loss: Loss, number: int, windowed: Deltas | None) -> Iterator[Deltas]:
     if windowed is not None and rare(loss):
         yield windowed
     if known is not None and any(pair.decays for pair, _ in parts):
-        yield contour_direction(ContourSum(known)).deltas
+        yield contour_direction(ContourSum(with_families(known))).deltas
     if windowed is not None and not rare(loss):
         yield windowed
     if known is not None and not any(isinstance(pair, Glued) and isinstance(pair.base, Revealed) for pair, _ in parts):

@@ -6,7 +6,7 @@ import math
 from collections.abc import Hashable
 from fractions import Fraction
 
-from tightrope.curves.engines.rarity import hits, rare_and_long
+from tightrope.curves.engines.rarity import hits, rare, rare_and_long
 from tightrope.curves.engines.windowed_laws import MOST_SAMPLERS
 from tightrope.curves.loss import Loss, Parts, merged
 from tightrope.curves.pair import Pair
@@ -14,12 +14,12 @@ from tightrope.theorems import Source, theorem
 
 _Member = tuple[Pair, tuple[Fraction, ...], int]
 
-__all__ = ["kinds", "loss_dominates_fewer_kinds", "loss_is_dominated_by_fewer_kinds"]
+__all__ = ["fewer_for_many_points", "fewest", "kinds", "loss_dominates_fewer_kinds", "loss_is_dominated_by_fewer_kinds"]
 
 MANY = 40  # kinds; what they cost together is found as they are
 _RUNGS, _FEW_RUNGS = 36, 12  # that stand for a family; the latter for dear laws and for a grid,
 _HITS = 2.5  # where fewer records are sampled on average
-_RARE_RUNGS = 7  # where losses are rare: for a windowed contour
+_RARE_RUNGS, _RAREST_RUNGS = 7, 2  # where losses are rare: for a windowed contour; and at many points
 _SOURCE = Source("tightrope", "fewer kinds")
 
 
@@ -51,11 +51,31 @@ def _fewer(c: Loss, largest: bool) -> Loss | None:
     dear = any(pair.effort > 1 for parts in c.directions for pair, _ in parts)
     rungs = _RARE_RUNGS if few_hits else _RUNGS if hits(c) >= _HITS and not dear else _FEW_RUNGS
     while rungs > 1:
-        found = Loss(_thinned(c.remove, largest, rungs), None if c.add is None else _thinned(c.add, largest, rungs))
+        found = _with(c, largest, rungs)
         if kinds(found) <= most:
             return found
         rungs = rungs * 2 // 3
     return None
+
+
+def fewer_for_many_points(c: Loss) -> tuple[Loss, Loss] | None:
+    """Laws above and below one of very many kinds, for many points; of rare losses by very few, as each point of more
+    takes its time."""
+    above, below = loss_is_dominated_by_fewer_kinds(c), loss_dominates_fewer_kinds(c)
+    if above is None or below is None:
+        return None
+    return (_with(c, True, _RAREST_RUNGS), _with(c, False, _RAREST_RUNGS)) if rare(c) else (above, below)
+
+
+def fewest(c: Loss) -> tuple[Loss, Loss] | None:
+    """Laws above and below with one kind for each family, where that is fewer: the last resort of a law that nothing
+    else is known of."""
+    above, below = _with(c, True, 1), _with(c, False, 1)
+    return (above, below) if max(kinds(above), kinds(below)) < kinds(c) else None
+
+
+def _with(c: Loss, largest: bool, rungs: int) -> Loss:
+    return Loss(_thinned(c.remove, largest, rungs), None if c.add is None else _thinned(c.add, largest, rungs))
 
 
 def _thinned(parts: Parts, largest: bool, rungs: int) -> Parts:

@@ -42,7 +42,7 @@ class Pair(ABC):
     words = "a known law"  # what the law of the loss is, for explanations
     effort = 0  # what a cumulant in floats costs: 0 microseconds, 1 a tenth of a millisecond, 2 more
     units = 300.0  # of work, for a cumulant in balls
-    sampled_units = 300.0  # the same of a sampled record
+    sampled_units = 900.0  # the same of a sampled record
     decays = True  # False: the transform does not fall along vertical lines, since the losses are atoms
     quick = False  # True: cumulants of a sampled record have a float formula of their own
     dear = False  # True: the transform of a sampled record costs so much that a grid of few steps is quicker

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tightrope.curves.renyi import Renyi
-from tightrope.curves.renyi_units import value_units
+from tightrope.curves.renyi_units import refuse_long, spend_on_value, value_units
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, sharp
@@ -49,6 +49,7 @@ class RenyiPoints:
         """For each point the order of which it has most, among those that are proved; None where there is none."""
         import numpy as np
 
+        refuse_long(self._curve)
         coarse = np.geomspace(self._low, self._high, _COARSE)
         values = self._floats([Fraction(1 + float(lam)) for lam in coarse])
         if not np.isfinite(values).any():
@@ -90,12 +91,11 @@ class RenyiPoints:
         return np.where(np.isfinite(found), found, math.inf)
 
     def _prove(self, orders: Sequence[Fraction]) -> None:
-        """As far as there is work for them; the first always."""
+        """As far as there is work for them; the first always, unless it is long."""
         units = value_units(self._curve)
         for order in orders:
             if self._proved and not effort.affords(units):
                 break
-            with effort.owing():
-                effort.spend(units, "a Rényi curve at many points")
+            spend_on_value(self._curve)
             with effort.paid():
                 self._proved[order] = sharp(partial(self._curve.divergence, order), bits=60, start=128, limit=2000)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from tightrope.curves.profile import Profile, Witness, within_unit
 from tightrope.curves.renyi import LinearRenyi, Renyi
 from tightrope.curves.renyi_points import Objective, RenyiPoints
-from tightrope.curves.renyi_units import value_units
+from tightrope.curves.renyi_units import refuse_long, spend_on_value
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.balls import INFINITY, Ball, ball, precision, sharp
@@ -33,7 +32,6 @@ Answer = TypeVar("Answer")
 _LEAST, _MOST = 1e-7, 1e9  # the search range of λ = α − 1; any order found is a proof, so the range is no assumption
 _CHECKED = 32  # orders of a line at which the answer found at its end is looked at
 _FEW, _BITS = 8, 160  # points, more of which share orders; bits of what is proved of these
-_QUICK = 1e5  # units of work of a value
 _TANGENTS = 4e4  # units of work of a search for tangents
 _SHARP = 1e-13  # relatively: a wider answer is one of a divergence that is not known sharply
 
@@ -53,6 +51,7 @@ class OneOrderProfile(Profile):
         return lam * (1 / lam).log1p() + lam.log1p() if self.sharpened else Ball(0)
 
     def _order(self, objective_at: Callable[[float, float], float]) -> Witness:
+        refuse_long(self.curve)
         top = math.inf if self.curve.top is None else near(self.curve.top)
         high = min(top - 1, _MOST)
 
@@ -90,16 +89,9 @@ class OneOrderProfile(Profile):
         order = Fraction(witness["order"])
         if order <= 1:
             raise NotCertified("the conversion from Rényi divergences", f"the order must exceed 1, not {order}")
-        self._spend()
-
+        spend_on_value(self.curve)
         value = sharp(lambda: self._delta_ball(order, self.curve.divergence(order), epsilon), 72, start=128, limit=2000)
         return within_unit(value)
-
-    def _spend(self) -> None:
-        """Of a proof. What is quick is not refused: after other routes gave up this may be all that answers."""
-        units = value_units(self.curve)
-        with effort.owing() if units < _QUICK else nullcontext():
-            effort.spend(units, "the conversion from Rényi divergences")
 
     def _delta_ball(self, order: Fraction, divergence: Ball, epsilon: Fraction) -> Ball:
         lam = ball(order - 1)
@@ -115,7 +107,7 @@ class OneOrderProfile(Profile):
         witness = self._order(lambda lam, d: d + (log - self._saving(lam)) / lam)
 
         order = witness["order"]
-        self._spend()
+        spend_on_value(self.curve)
         value = sharp(lambda: self._epsilon_ball(order, self.curve.divergence(order), delta), 60, start=128, limit=2000)
         found = Bound.around(value, least=0.0)
         return self._proved_again(found, delta, witness), witness

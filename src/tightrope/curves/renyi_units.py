@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 from tightrope.curves.loss_renyi import LossRenyi
 from tightrope.curves.renyi import GroupedRenyi, LargestRenyi, Renyi, SmallestRenyi, SummedRenyi
+from tightrope.errors import NotCertified
+from tightrope.numerics import effort
 
-__all__ = ["value_units"]
+__all__ = ["refuse_long", "spend_on_value", "value_units"]
 
 _UNITS = 100.0, 500.0, 3e3  # by what a value in floats costs
+_LONG = 1e5  # a value that costs less is not refused: after other routes gave up this may be all that answers
 
 
 def value_units(curve: Renyi) -> float:
@@ -21,3 +26,17 @@ def value_units(curve: Renyi) -> float:
     if isinstance(curve, LargestRenyi | SmallestRenyi):
         return sum((value_units(part) for part in curve.parts), 0.0)
     return _UNITS[curve.effort]
+
+
+def refuse_long(curve: Renyi) -> None:
+    """NotCertified where a value in balls could not be proved: then no search for it is worth the time."""
+    units = value_units(curve)
+    if units >= _LONG and not effort.affords(units):
+        raise NotCertified("a Rényi curve", "the work allowed to one question is spent")
+
+
+def spend_on_value(curve: Renyi) -> None:
+    """Count a value in balls that is about to be proved; NotCertified if it is long and too little work is left."""
+    units = value_units(curve)
+    with effort.owing() if units < _LONG else nullcontext():
+        effort.spend(units, "a Rényi curve")

@@ -13,14 +13,13 @@ from fractions import Fraction
 from tightrope.curves.concentrated import joint_failure
 from tightrope.curves.engines.atom_terms import MOST_ATOMS, AtomTerms, log_float
 from tightrope.curves.engines.listed_sum import ListedSum
+from tightrope.curves.engines.reverses import each_others_reverse
 from tightrope.curves.engines.side_ways import Chernoff, side_ways
 from tightrope.curves.engines.smooth_side import Place, SmoothSide
 from tightrope.curves.engines.transformed import contour_sum
 from tightrope.curves.finite_pair import FinitePair
 from tightrope.curves.loss import Loss, Parts, merged
-from tightrope.curves.pair import Pair
 from tightrope.curves.profile import Profile, Witness, within_unit
-from tightrope.curves.sampled.poisson import PoissonAdd, PoissonRemove
 from tightrope.curves.shared_proofs import shared_deltas, shared_epsilons
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort
@@ -215,7 +214,7 @@ def atoms_profile(loss: Loss) -> AtomsProfile | None:
         return None
     known = [one for one in listed if one is not None]
     smooth = Loss(*(rest for _, rest in known))
-    if not all(smooth.directions) or not _each_others_reverse(smooth):
+    if not all(smooth.directions) or not each_others_reverse(smooth):
         return None
     sides = []
     for i, parts in enumerate(smooth.directions):
@@ -248,16 +247,3 @@ def _listed(parts: Parts, endless: Parts) -> tuple[ListedSum, Parts] | None:
     return atoms, tuple(
         (pair, n) for pair, n in merged(parts) if not isinstance(pair, FinitePair) and (pair, n) not in endless
     )
-
-
-def _each_others_reverse(loss: Loss) -> bool:
-    """Whether the directions are, part by part."""
-    turned = {_reverse(pair): n for pair, n in loss.remove}
-    return None not in turned and turned == dict(loss.directions[-1])
-
-
-def _reverse(pair: Pair) -> Pair | None:
-    """(Q, P) of a pair (P, Q), where that is known."""
-    if isinstance(pair, PoissonRemove) and pair.base.symmetric:
-        return PoissonAdd(pair.base, pair.base, pair.rate)
-    return pair if pair.symmetric else None

@@ -22,10 +22,12 @@ from tightrope.curves.engines.lesser_direction import (
     tilt_to_the_leak,
     told_apart,
 )
+from tightrope.curves.engines.reverses import each_others_reverse
 from tightrope.curves.engines.transformed import total_variation, transforms
 from tightrope.curves.loss import Loss, merged
 from tightrope.curves.profile import Profile, Witness, within_unit
 from tightrope.errors import NotCertified, TightropeError
+from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ball, precision, sharp
 from tightrope.numerics.bound import Bound
 from tightrope.numerics.contour.deep import deep_call, deep_root
@@ -36,6 +38,8 @@ from tightrope.numerics.transforms.families import with_families
 
 _RELATIVE = 1e-12
 _FEW = 4  # points that are asked one after the other
+_MOST = 0.9  # of the work for that, of very many kinds: the rest is for bounds where that ends
+_SPENT = 0.05  # of the work for many points: with less left a point that fails is the last
 _BEYOND = 1e-3  # what a contour for many points reaches further than the last, relatively
 
 Answer = TypeVar("Answer")
@@ -48,6 +52,7 @@ class ContourProfile(Profile):
     sums: tuple[ContourSum, ...]
     distance: Real  # an upper bound on δ(0): total variations add at most
     deep: bool = True  # whether to search on proved values where floats do not see the call, which may take a second
+    turned: bool = False  # whether the directions are each other's reverse
     may_be_wide = True  # where they misjudge a call that rare losses hide
 
     def find(self, epsilon: Fraction) -> Witness:
@@ -162,11 +167,16 @@ class ContourProfile(Profile):
         """ε at many δ from a few contours; None where none was found."""
         order = sorted(set(deltas), reverse=True)
         known: dict[Fraction, Bound] = {}
+        many = self._chart.many and len(order) > _FEW
         if len(order) > _FEW:
-            with suppress(NotCertified), _floats():
+            with suppress(NotCertified), _floats(), effort.allowed((_MOST if many else 1.0) * effort.left()):
                 known = self._shared(order)
         left = [delta for delta in order if delta not in known]
-        found = {**_found(left, lambda delta: self._leaking(delta) or self._charted(delta)), **known}
+        if many:
+            rest = {delta: self._leaking(delta) or self._chart.root_bound(delta) for delta in left}
+        else:
+            rest = _found(left, lambda delta: self._leaking(delta) or self._charted(delta))
+        found = {**rest, **known}
         return [found[delta] for delta in deltas]
 
     def _shared(self, order: list[Fraction]) -> dict[Fraction, Bound]:
@@ -175,8 +185,9 @@ class ContourProfile(Profile):
         last = self._crossing(min(goals.values(), default=0.0))[1] * (1 + _BEYOND)
         if not 0 < last < math.inf:
             return {}
-        chart = ProfileChart(self.sums)
+        chart = self._chart if self._chart.many else ProfileChart(self.sums, self.turned)
         chart.end_at(last)
+        last = chart.reached(last) if chart.many else last
         places = chart.roots(list(goals.values()), last)
         inside = [(delta, places[goal]) for delta, goal in goals.items() if places.get(goal, 0.0) > 0]
         return {delta: enclosed_root(place, delta, chart.delta, chart.delta) for delta, place in inside}
@@ -191,12 +202,16 @@ class ContourProfile(Profile):
     def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
         """δ at many ε from a few contours; None where none was found."""
         self._chart.end_at(near(max(epsilons, default=Fraction(0))))
-        found = _found(sorted(set(epsilons)), lambda x: within_unit(self._chart.delta(x)))
+        many = self._chart.many
+        with effort.allowed((_MOST if many else 1.0) * effort.left()):
+            found = _found(sorted(set(epsilons)), lambda x: within_unit(self._chart.delta(x)), not many)
+        if many:
+            found |= {x: self._chart.bound(x) for x, value in found.items() if value is None}
         return [found[x] for x in epsilons]
 
     @cached_property
     def _chart(self) -> ProfileChart:
-        return ProfileChart(self.sums)
+        return ProfileChart(self.sums, self.turned)
 
     def estimate(self, delta: Fraction) -> float:
         """About ε, in floats, where they see it."""
@@ -259,13 +274,23 @@ def _root(total: ContourSum, goal: float) -> float:
         return 0.0
 
 
-def _found(points: list[Fraction], ask: Callable[[Fraction], Answer]) -> dict[Fraction, Answer | None]:
-    """The answers at many points; none if both ends and the middle have none."""
+def _found(
+    points: list[Fraction], ask: Callable[[Fraction], Answer], probing: bool = True
+) -> dict[Fraction, Answer | None]:
+    """The answers at many points, as far as work reaches; ``probing``: none if both ends and the middle have none; else
+    if the first few have none."""
     found: dict[Fraction, Answer | None] = dict.fromkeys(points)
-    probes = [points[0], points[-1], points[len(points) // 2]] if len(points) > _FEW else []
-    for x in dict.fromkeys([*probes, *points]):
-        with suppress(NotCertified), _floats():
+    least = _SPENT * effort.left() if math.isfinite(effort.left()) else 0.0
+    probes: list[Fraction] = []
+    if len(points) > _FEW:
+        probes = [points[0], points[-1], points[len(points) // 2]] if probing else points[:_FEW]
+    for x in [*probes, *points]:
+        if found[x] is not None:
+            continue
+        with suppress(NotCertified), _floats():  # a probe may do better when those before it are known
             found[x] = ask(x)
+        if found[x] is None and not effort.affords(least):  # the others would be refused one by one
+            break
         if probes and x == probes[-1] and all(found[probe] is None for probe in probes):
             break
     return found
@@ -284,4 +309,4 @@ def contour_profile(loss: Loss, deep: bool = True) -> ContourProfile | None:
             return None
         sums.append(ContourSum(with_families(known)))
     sizes = [Real(None, partial(total_variation, merged(parts))) for parts in loss.directions]
-    return ContourProfile(tuple(sums), largest(sizes), deep)
+    return ContourProfile(tuple(sums), largest(sizes), deep, each_others_reverse(loss))

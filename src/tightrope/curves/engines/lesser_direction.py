@@ -15,16 +15,19 @@ from tightrope.numerics.transforms.sampled_rule import short
 __all__ = [
     "FAR",
     "NEAR",
+    "bounded_beside",
     "bounded_by",
     "chernoff_bound",
     "crosses_before",
     "estimated",
+    "shared_tilt",
     "tilt_to_the_leak",
     "told_apart",
 ]
 
 NEAR, FAR = 1e-6, 0.1  # nats by which floats tell one direction from the other: by a line, by the saddles alone
 _TAIL = -3.0  # ln of a call that is about as far out as its saddle
+_FEW_BITS = 2  # of tilts that many x share
 _NOTHING = 30.0  # nats below the mass at ∞: far less than floats can tell
 
 
@@ -37,6 +40,13 @@ def bounded_by(total: LossSum, x: float, level: float) -> Fraction | None:
         return _tilt(total, x, best, Ball(level).exp())
 
 
+def bounded_beside(total: LossSum, x: float, level: float) -> Fraction | None:
+    """The same for one of many x: a t that served another does, if it can."""
+    with precision(128):
+        kept = total.kept_tilt(Ball(x), Ball(level).exp()) if level > -math.inf else None
+    return bounded_by(total, x, level) if kept is None else kept
+
+
 def _tilt(total: LossSum, x: float, best: float, most: Ball) -> Fraction | None:
     """The first t at which the Chernoff bound is proved to be at most that."""
     for t in (min(max(best, 1e-3), 1e9), 1.0, 8.0, 64.0, 512.0, 4096.0):
@@ -47,6 +57,11 @@ def _tilt(total: LossSum, x: float, best: float, most: Ball) -> Fraction | None:
         except NotCertified:  # too far out for this law: a smaller t may do
             continue
     return None
+
+
+def shared_tilt(total: LossSum, x: float) -> Fraction:
+    """About the t of the least Chernoff bound at x, one of few."""
+    return short(min(max(total.chernoff(x)[1], 1e-3), 1e9), _FEW_BITS)
 
 
 def chernoff_bound(total: LossSum, x: Fraction, t: Fraction) -> Ball:

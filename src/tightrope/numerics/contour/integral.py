@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tightrope.errors import NotCertified
 from tightrope.numerics import effort
@@ -11,7 +11,7 @@ from tightrope.numerics.balls import Ball, between, precision
 from tightrope.numerics.contour.floats import searching
 from tightrope.numerics.contour.lines import FloatLine, float_line, for_many
 from tightrope.numerics.contour.loss_sum import LossSum
-from tightrope.numerics.contour.proof import Plan, Proof
+from tightrope.numerics.contour.proof import ALIAS_BITS, Plan, Proof
 from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.sampled_rule import short
 from tightrope.numerics.transforms.transform import Transform
@@ -27,6 +27,7 @@ _GOOD = 1e-9  # a root at which ln of the call is so near to its target needs no
 _POOR = 1e-7  # a step so long, relatively, leaves some of it
 _FURTHEST, _MOST_STEPS = 1.0, 4  # ln of the call, from which a step on proved values leads to its target
 _SEEN = 0.1  # noise of ln of a call that floats see
+_ALIASES = 3  # moments that the aliases of many x may need
 _BITS, _DEAR = 50, 4e3  # of a first look at the price, and microseconds above which a sharper, dearer decay pays
 
 
@@ -160,10 +161,24 @@ class ContourSum(LossSum):
         """A plan from about ln of the call at x, for a bound of it that need not be sharp."""
         return self._plan(x, log_call, relative, 0.0, None)
 
-    def _plan(self, x: float, log_call: float, relative: float, spread: float, line: FloatLine | None) -> Plan:
+    @searching
+    def blind_plan(self, x: float, log_call: Callable[[float], float], relative: float, spread: float) -> Plan:
+        """A plan where floats do not see the call, of which about the logarithm is known from elsewhere."""
+        return self._plan(x, log_call(x), relative, spread, None, log_call)
+
+    def _plan(
+        self,
+        x: float,
+        log_call: float,
+        relative: float,
+        spread: float,
+        line: FloatLine | None,
+        beside: Callable[[float], float] | None = None,
+    ) -> Plan:
         t = self._saddles.tilt(x, log_call, -math.log(relative), _MOST_LOST)
         at = float(t)
-        logs = {x: log_call} | ({y: self._finite_estimate(y) for y in (x - spread, x + spread)} if spread else {})
+        estimate = beside or self._finite_estimate
+        logs = {x: log_call} | ({y: estimate(y) for y in (x - spread, x + spread)} if spread else {})
         totals = {y: max(log, self._log_infinite) for y, log in logs.items()}
         wanted = math.log(relative / 4)
         eta = short(2 * math.pi / max(self._saddles.period(at, y, log + wanted)[0] for y, log in totals.items()), 5)
@@ -183,9 +198,14 @@ class ContourSum(LossSum):
         work = sum(transform.cost(t, eta, count, bits) for transform, _ in self._parts)
         with effort.proving():
             longest = max(transform.longest_proof for transform, _ in self._parts)
-            most = min(for_many(longest, len(self._parts)), effort.left() / UNITS)
+            most = min(for_many(longest, len(self._parts)), effort.left() / UNITS - self._around(t))
         if not work < most:
             raise NotCertified("a contour integral", f"it needs {work / 1e6:.2g} s")
+
+    def _around(self, t: float) -> float:
+        """Microseconds of what a proof needs besides its line."""
+        moments = sum(one.moment_cost(t, ALIAS_BITS) for one, _ in self._parts)
+        return _ALIASES * moments + sum(one.decay_cost for one, _ in self._parts)
 
     def _count(self, line: FloatLine | None, t: float, eta: float, log_error: float) -> tuple[int, float]:
         """The number of nodes from the decays, for a node tail of e^log_error, and the terms' relative size."""
@@ -255,6 +275,12 @@ class ContourSum(LossSum):
         with precision(plan.bits + 64):
             return float(self.call(Ball(x), plan).mid().log() - Ball(log_target))
 
+    def units(self, plan: Plan) -> float:
+        """Of work for the proof of a plan."""
+        t, eta = float(plan.t), float(plan.eta)
+        work = sum(one.cost(t, eta, plan.count, plan.bits) for one, _ in self._parts)
+        return UNITS * (work + self._around(t)) + _LEAST
+
     @searching
     def call(self, x: Ball, plan: Plan) -> Ball:
         """A proved enclosure of E[(1 − e^{x−L})₊], where L = ∞ counts 1. Never rises in x."""
@@ -262,10 +288,8 @@ class ContourSum(LossSum):
         if proof is None:
             while len(self._proofs) >= _KEPT:
                 self._proofs.pop(next(iter(self._proofs)), None)
-            t, eta = float(plan.t), float(plan.eta)
-            work = sum(one.cost(t, eta, plan.count, plan.bits) + one.decay_cost for one, _ in self._parts)
             with effort.proving():
-                effort.spend(UNITS * work + _LEAST, "a contour integral")
+                effort.spend(self.units(plan), "a contour integral")
             with effort.paid():
                 proof = self._proofs[plan] = Proof(self._parts, self._saddles, plan)
         with effort.paid(), precision(proof.bits):

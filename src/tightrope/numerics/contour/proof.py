@@ -19,10 +19,10 @@ from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.transform import Transform, whole_power
 from tightrope.numerics.transforms.turned_sum import TurnedSum
 
-__all__ = ["Plan", "Proof", "call_factor", "log_moment", "product_of_powers"]
+__all__ = ["ALIAS_BITS", "Plan", "Proof", "call_factor", "log_moment", "product_of_powers"]
 
 _GUARD = 40
-_ALIAS_BITS = 12
+ALIAS_BITS = 12
 _SPARE = 6  # bits by which the tail of the nodes may exceed their rounding
 _MOST_NODES, _MOST_BITS = 100_000, 10_000  # a plan may come from outside
 
@@ -52,7 +52,7 @@ class Proof:
             terms = [log / (s * (s + 1)) for log, s in zip(logs, nodes, strict=True)]
             self._sum = TurnedSum([terms[0] / 2, *terms[1:]])
             self._tail = self._node_tail()
-            self._aliases = Aliases(parts, saddles, plan.t, plan.eta, _ALIAS_BITS)
+            self._aliases = Aliases(parts, saddles, plan.t, plan.eta, ALIAS_BITS)
             self.mass, self.reverse = self._aliases.mass, self._aliases.reverse
 
     def _line(self) -> tuple[Ball, list[ComplexBall]]:

@@ -36,8 +36,10 @@ __all__ = ["SampledNormalFamily"]
 _RADII = (1.0, 0.6, 0.35, 0.2, 0.1, 0.05, 0.02)  # of the largest disc on which there are bounds
 _SHARES = (0.1, 0.2, 0.35, 0.5)  # of a disc that is interpolated
 _FLOAT_PLACES = 24  # for searches
-_PLACE = 0.8  # of what a line costs alone
+_EASIER = 0.8  # of what a line costs alone
 _ENTRY = 4.0  # microseconds for a node of one member
+_PLACE, _POWER, _MEMBER = 350.0, 0.5, 20.0  # and for a moment: of a place, for its power, and of a member
+_MORE_BITS = 16  # with which members are taken together
 _LOOK = 30  # bits of bounds that only say how many nodes are needed
 _SPARE = 4.0  # nats
 _CENTRE = 12  # bits
@@ -66,6 +68,7 @@ class SampledNormalFamily(Transform):
         self._axis = axis
         self._members = tuple(sorted(members))
         self._copies = sum(copies for _, copies in self._members)
+        self.kinds = len(self._members)
         self._at = lru_cache(maxsize=4096)(axis.transform)
         self._layout = lru_cache(maxsize=64)(self._laid)
         self._weights = lru_cache(maxsize=256)(_weights)
@@ -125,11 +128,17 @@ class SampledNormalFamily(Transform):
         stretches = self._layout(*self._key(Fraction(t), Fraction(eta * count), bits))
         places = sum(len(stretch.places) for stretch in stretches)
         some = [transform.cost(t, eta, count, bits) for transform, _ in self._sample[:: _FLOAT_PLACES // 3]]
-        return _PLACE * places * sum(some) / len(some) + _ENTRY * (count + 1) * len(self._members)
+        return _EASIER * places * sum(some) / len(some) + _ENTRY * (count + 1) * len(self._members)
 
     def line_cost(self, t: float, eta: float, count: int) -> float:
         """Of the sample."""
         return sum(transform.line_cost(t, eta, count) for transform, _ in self._sample)
+
+    def moment_cost(self, t: float, bits: int) -> float:
+        """Of the places, and of the members between them."""
+        stretches = self._layout(*self._key(Fraction(t), Fraction(0), bits + self._copies.bit_length() + _MORE_BITS))
+        place = _PLACE + _POWER * abs(t)
+        return place * sum(len(stretch.places) for stretch in stretches) + _MEMBER * len(self._members)
 
     # proofs
 
@@ -242,7 +251,7 @@ class SampledNormalFamily(Transform):
 
     def line(self, t: Fraction, eta: Fraction, count: int) -> tuple[Ball, list[ComplexBall]]:
         """Σ ln M(t), and the products of the nodes."""
-        with precision(ctx.prec + self._copies.bit_length() + 16):
+        with precision(ctx.prec + self._copies.bit_length() + _MORE_BITS):
             total = Ball(0)
             products = Products(count + 1)
             for stretch, rows in self._moments(t, eta, count):

@@ -50,6 +50,8 @@ class Transform(ABC):
 
     end = math.inf  # M(t) is finite for t below it; rather too small than too large
 
+    kinds = 1  # laws that it is the sum of, where they are many
+
     each = False  # whether ``at`` takes each node by itself
 
     def infinite(self) -> Ball:
@@ -97,9 +99,7 @@ class Transform(ABC):
         """φ at t + iy for all |y| ≤ end as a sum over losses; None if that is not known."""
         return self.terms_of(t)
 
-    def few_nodes(
-        self, t: Fraction, eta: Fraction, indices: Integers, floor: Ball, count: int
-    ) -> FloatNodes | None:
+    def few_nodes(self, t: Fraction, eta: Fraction, indices: Integers, floor: Ball, count: int) -> FloatNodes | None:
         """The ``float_nodes`` with these numbers, which rise from 0 and are at most ``count``."""
         found = self.float_nodes(t, eta, count, floor)
         return None if found is None else found.among(indices)
@@ -157,6 +157,10 @@ class Transform(ABC):
     def line_cost(self, t: float, eta: float, count: int) -> float:
         """About how many ``float_line`` takes."""
         return _FLOATS * self.cost(t, eta, count, 53)
+
+    def moment_cost(self, t: float, bits: int) -> float:  # noqa: ARG002
+        """About how many microseconds ``log_real`` takes, if that is long beside a line."""
+        return 0.0
 
 
 class ClosedTransform(Transform):
