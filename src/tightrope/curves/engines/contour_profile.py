@@ -36,7 +36,7 @@ from tightrope.numerics.exact import near
 from tightrope.numerics.real import Real, largest
 from tightrope.numerics.transforms.families import with_families
 
-_RELATIVE = 1e-12
+_RELATIVE, _COARSE = 1e-12, 1e-8  # accuracy of a call that is sought, and that will do where the former takes too long
 _FEW = 4  # points that are asked one after the other
 _MOST = 0.9  # of the work for that, of very many kinds: the rest is for bounds where that ends
 _SPENT = 0.05  # of the work for many points: with less left a point that fails is the last
@@ -134,7 +134,7 @@ class ContourProfile(Profile):
             if not x > 0:
                 return self._at_zero(delta)
             try:
-                witness = self._witness(x, worse, goal, self.sums[worse].fineness(x, _RELATIVE))
+                return self._solved(delta, x, worse, goal)
             except Unseen:
                 if not self.deep:
                     raise
@@ -142,6 +142,20 @@ class ContourProfile(Profile):
                 witness = self._deep(x, goal)
                 x = self.sums[worse].polished(x, goal, read_plan(witness))
         return self._enclosed(delta, witness, x), witness
+
+    def _solved(self, delta: Fraction, x: float, worse: int, goal: float) -> tuple[Bound, Witness]:
+        """By the finest contour that there is work for."""
+
+        def by(relative: float) -> tuple[Bound, Witness]:
+            witness = self._witness(x, worse, goal, relative)
+            return self._enclosed(delta, witness, x), witness
+
+        try:
+            return by(self.sums[worse].fineness(x, _RELATIVE))
+        except Unseen:
+            raise
+        except NotCertified:
+            return by(_COARSE)
 
     def epsilon_beside(self, delta: Fraction, witness: Witness, x: float) -> tuple[Bound, Witness]:
         """On the same contour: one is as good for any law that hardly differs."""
