@@ -10,7 +10,7 @@ from tightrope.accounting.attained import attained_bounds
 from tightrope.accounting.facts import fact
 from tightrope.curves.composed_loss import loss_has_profile
 from tightrope.curves.engines.blurred_profile import blurred_profile
-from tightrope.curves.engines.contour_profile import _found
+from tightrope.curves.engines.contour_points import found_at
 from tightrope.curves.loss import Loss
 from tightrope.errors import NotCertified
 from tightrope.numerics.bound import Bound
@@ -79,10 +79,10 @@ def test_what_fails_at_the_ends_and_in_the_middle_is_left():
         raise NotCertified("a test", "it was told so")
 
     points = [Fraction(i) for i in range(20)]
-    assert set(_found(points, fails).values()) == {None}
+    assert set(found_at(points, fails).values()) == {None}
     assert asked == [points[0], points[-1], points[10]]
-    assert _found(points, lambda x: x) == {x: x for x in points}
-    assert len(_found(points[:3], fails)) == 3
+    assert found_at(points, lambda x: x) == {x: x for x in points}
+    assert len(found_at(points[:3], fails)) == 3
 
 
 @pytest.mark.no_cover  # long, and shorter ones come by the same lines

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tightrope.accounting import ask
 from tightrope.accounting.attained import attained_bounds
+from tightrope.accounting.ends import Ends, both, carried
 from tightrope.accounting.facts import fact
 from tightrope.accounting.filled import falling, filled_delta, filled_epsilon
 from tightrope.accounting.routes import Route, law_route, routes
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 Together = Callable[[Profile, list[Fraction]], list[Bound | None]]  # what a profile says at many points
 _WORK = 2.2e6  # units of work for all points together
 _KINDS, _MANY, _FOR_MANY = 40, 50, 2.0  # very many kinds, or points; more work for these
-_CLOSE = 1 - 1e-3  # ends of a point that no other route is asked for
 _KEPT = 2e5  # of it for points that are asked alone
 _ABOVE, _EACH = 0.7, 0.6  # of it for upper ends, where other laws tell the lower; of what is left for each of these
 _BELOW = 0.5  # of what is left, for all of these, where other routes may have lesser upper ends
@@ -121,7 +121,7 @@ class MechanismProfile:
             with allowed(share * left() if len(points) <= _FEW else self._of_all() * left()):
                 found = together(self._exact[0], points)
             return self._bracketed(together, dict(zip(points, found, strict=True)))
-        ends = _Ends(points)
+        ends = Ends(points)
         law = None if cut_batches(self.mechanism) else law_route(self.mechanism)
         with allowed(_ABOVE * left()), suppress(NotCertified):
             if self._exact is not None:
@@ -155,7 +155,7 @@ class MechanismProfile:
         if len(found) <= _FEW or not missing or self._fewer is None:
             return found
         above, below = self._fewer
-        ends = _Ends(missing)
+        ends = Ends(missing)
         ends.above([found[x] for x in missing], missing)
         ends.below([found[x] for x in missing])
         for law, share, keep in ((above, _HALF, True), (below, 1.0, False)):
@@ -165,7 +165,7 @@ class MechanismProfile:
                     ends.above(told, missing)
                 else:
                     ends.below(told)
-        return _carried(found | ends.bounds())
+        return carried(found | ends.bounds())
 
     def _told(self, together: Together, points: list[Fraction], law: Loss) -> list[Bound | None]:
         """What a law that is attained says."""
@@ -174,7 +174,7 @@ class MechanismProfile:
         with allowed(_EACH * left()):
             return together(loss_has_profile(law), points)
 
-    def _by_routes(self, ends: _Ends, together: Together, law: Route | None) -> None:
+    def _by_routes(self, ends: Ends, together: Together, law: Route | None) -> None:
         """The least upper ends of all other routes, each of which is built once and asked for points that are not
         known closely."""
         names = set[str]() if law is None or ends.missing() else {law.name}
@@ -196,52 +196,6 @@ class MechanismProfile:
         return _arrays(dict(zip(points, bounds, strict=True)), asked)
 
 
-class _Ends:
-    """Both ends at many points, from proofs of one or the other."""
-
-    def __init__(self, points: list[Fraction]) -> None:
-        self._upper: dict[Fraction, float | None] = dict.fromkeys(points)
-        self._lower = dict.fromkeys(points, 0.0)
-
-    def above(self, found: list[Bound | None], points: list[Fraction]) -> None:
-        """Keep lesser upper ends at these points."""
-        for x, bound in zip(points, found, strict=True):
-            before = self._upper[x]
-            if bound is not None and (before is None or bound.upper < before):
-                self._upper[x] = bound.upper
-
-    def below(self, found: list[Bound | None]) -> None:
-        """Keep larger lower ends at all points."""
-        for x, bound in zip(self._lower, found, strict=True):
-            if bound is not None:
-                self._lower[x] = max(self._lower[x], bound.lower)
-
-    def wide(self) -> list[Fraction]:
-        """Where they are not close."""
-        return [x for x, high in self._upper.items() if high is None or self._lower[x] < high * _CLOSE]
-
-    def missing(self) -> bool:
-        """Whether a point has no upper end."""
-        return None in self._upper.values()
-
-    def bounds(self) -> dict[Fraction, Bound | None]:
-        """None where there is no upper end."""
-        ends = ((x, self._lower[x], high) for x, high in self._upper.items())
-        return {x: None if high is None else Bound(min(low, high), high) for x, low, high in ends}
-
-
-def _carried(found: dict[Fraction, Bound | None]) -> dict[Fraction, Bound | None]:
-    """What falls is nowhere more than before: so much is known even where nothing else is."""
-    most, carried = None, dict(found)
-    for x in sorted(found):
-        bound = found[x]
-        if bound is not None:
-            most = bound.upper
-        elif most is not None:
-            carried[x] = Bound(0.0, most)
-    return carried
-
-
 def _completed(
     known: dict[Fraction, Bound | None],
     alone: Callable[[Fraction], Bound],
@@ -261,15 +215,7 @@ def _completed(
             continue
         with allowed(max((_MORE if few else _SHARE) * left(), _ALONE)):
             found[x] = alone(x)
-    return falling({x: _both(bound, known.get(x)) for x, bound in (found | told).items()})
-
-
-def _both(one: Bound, other: Bound | None) -> Bound:
-    """What both say."""
-    if other is None:
-        return one
-    upper = min(one.upper, other.upper)
-    return Bound(min(max(one.lower, other.lower), upper), upper)
+    return falling({x: both(bound, known.get(x)) for x, bound in (found | told).items()})
 
 
 def _arrays(bounds: dict[Fraction, Bound], points: list[Fraction]) -> Arrays:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import TypeVar
 
 from tightrope.curves.engines.contour_chart import ProfileChart
+from tightrope.curves.engines.contour_points import FEW, found_at, in_floats, log_of
 from tightrope.curves.engines.contour_witness import proved_value, read_plan, written_plan
 from tightrope.curves.engines.enclosed_root import enclosed_root
 from tightrope.curves.engines.lesser_direction import (
@@ -26,7 +26,7 @@ from tightrope.curves.engines.reverses import each_others_reverse
 from tightrope.curves.engines.transformed import total_variation, transforms
 from tightrope.curves.loss import Loss, merged
 from tightrope.curves.profile import Profile, Witness, within_unit
-from tightrope.errors import NotCertified, TightropeError
+from tightrope.errors import NotCertified
 from tightrope.numerics import effort
 from tightrope.numerics.balls import Ball, ball, precision, sharp
 from tightrope.numerics.bound import Bound
@@ -37,12 +37,8 @@ from tightrope.numerics.real import Real, largest
 from tightrope.numerics.transforms.families import with_families
 
 _RELATIVE, _COARSE = 1e-12, 1e-8  # accuracy of a call that is sought, and that will do where the former takes too long
-_FEW = 4  # points that are asked one after the other
 _MOST = 0.9  # of the work for that, of very many kinds: the rest is for bounds where that ends
-_SPENT = 0.05  # of the work for many points: with less left a point that fails is the last
 _BEYOND = 1e-3  # what a contour for many points reaches further than the last, relatively
-
-Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +54,7 @@ class ContourProfile(Profile):
     def find(self, epsilon: Fraction) -> Witness:
         """The contour of the worse direction; for the other one the t of its Chernoff bound, or a contour too. Only
         such t where next to nothing but the mass at ∞ is left."""
-        with _floats():
+        with in_floats():
             return self._found(epsilon)
 
     def _found(self, epsilon: Fraction) -> Witness:
@@ -128,8 +124,8 @@ class ContourProfile(Profile):
         """Solve in floats, then prove both sides of the solution on one contour."""
         if (leaking := self._leaking(delta)) is not None:
             return leaking, {}
-        goal = _log(delta)
-        with _floats():
+        goal = log_of(delta)
+        with in_floats():
             worse, x = self._crossing(goal)
             if not x > 0:
                 return self._at_zero(delta)
@@ -165,8 +161,8 @@ class ContourProfile(Profile):
 
     def _enclosed(self, delta: Fraction, witness: Witness, x: float) -> Bound:
         """Both sides of the solution near x."""
-        with _floats():
-            x = self.sums[int(witness["direction"])].polished(x, _log(delta), read_plan(witness))
+        with in_floats():
+            x = self.sums[int(witness["direction"])].polished(x, log_of(delta), read_plan(witness))
         return enclosed_root(x, delta, lambda at: self.prove(at, witness), lambda at: self._worse(at, witness))
 
     def _leaking(self, delta: Fraction) -> Bound | None:
@@ -181,21 +177,21 @@ class ContourProfile(Profile):
         """ε at many δ from a few contours; None where none was found."""
         order = sorted(set(deltas), reverse=True)
         known: dict[Fraction, Bound] = {}
-        many = self._chart.many and len(order) > _FEW
-        if len(order) > _FEW:
-            with suppress(NotCertified), _floats(), effort.allowed((_MOST if many else 1.0) * effort.left()):
+        many = self._chart.many and len(order) > FEW
+        if len(order) > FEW:
+            with suppress(NotCertified), in_floats(), effort.allowed((_MOST if many else 1.0) * effort.left()):
                 known = self._shared(order)
         left = [delta for delta in order if delta not in known]
         if many:
             rest = {delta: self._leaking(delta) or self._chart.root_bound(delta) for delta in left}
         else:
-            rest = _found(left, lambda delta: self._leaking(delta) or self._charted(delta))
+            rest = found_at(left, lambda delta: self._leaking(delta) or self._charted(delta))
         found = {**rest, **known}
         return [found[delta] for delta in deltas]
 
     def _shared(self, order: list[Fraction]) -> dict[Fraction, Bound]:
         """ε at falling δ, but for those that are 0 or ∞, by contours that reach to the last."""
-        goals = {delta: _log(delta) for delta in order if self._leaking(delta) is None}
+        goals = {delta: log_of(delta) for delta in order if self._leaking(delta) is None}
         last = self._crossing(min(goals.values(), default=0.0))[1] * (1 + _BEYOND)
         if not 0 < last < math.inf:
             return {}
@@ -207,7 +203,7 @@ class ContourProfile(Profile):
         return {delta: enclosed_root(place, delta, chart.delta, chart.delta) for delta, place in inside}
 
     def _charted(self, delta: Fraction) -> Bound:
-        goal = _log(delta)
+        goal = log_of(delta)
         worse, x = self._crossing(goal)
         if not x > 0:
             return self._at_zero(delta)[0]
@@ -218,7 +214,7 @@ class ContourProfile(Profile):
         self._chart.end_at(near(max(epsilons, default=Fraction(0))))
         many = self._chart.many
         with effort.allowed((_MOST if many else 1.0) * effort.left()):
-            found = _found(sorted(set(epsilons)), lambda x: within_unit(self._chart.delta(x)), not many)
+            found = found_at(sorted(set(epsilons)), lambda x: within_unit(self._chart.delta(x)), not many)
         if many:
             found |= {x: self._chart.bound(x) for x, value in found.items() if value is None}
         return [found[x] for x in epsilons]
@@ -229,15 +225,15 @@ class ContourProfile(Profile):
 
     def estimate(self, delta: Fraction) -> float:
         """About ε, in floats, where they see it."""
-        with _floats():
-            worse, x = self._crossing(_log(delta))
+        with in_floats():
+            worse, x = self._crossing(log_of(delta))
             return self.sums[worse].seen(x) if 0 < x < math.inf else max(x, 0.0)
 
     def estimate_beside(self, delta: Fraction, other: Profile) -> float:
         """On the lines of the other, if its first direction is the worse one."""
         if isinstance(other, ContourProfile):
-            goal = _log(delta)
-            with _floats():
+            goal = log_of(delta)
+            with in_floats():
                 (total, theirs), *rest = zip(self.sums, other.sums, strict=False)
                 x = total.root_beside(theirs, goal)
                 if x is not None and x > 0 and all(one.below_beside(that, x, goal) for one, that in rest):
@@ -267,51 +263,11 @@ class ContourProfile(Profile):
         return Bound(0.0, 0.0), witness
 
 
-@contextmanager
-def _floats() -> Iterator[None]:
-    """Searches in floats may overflow at extremes; then they have found nothing."""
-    import numpy as np
-
-    try:
-        with np.errstate(all="ignore"):
-            yield
-    except (ArithmeticError, ValueError) as wrong:
-        if isinstance(wrong, TightropeError):
-            raise
-        raise NotCertified("a contour integral", f"the search left the range of floats ({wrong})") from None
-
-
 def _root(total: ContourSum, goal: float) -> float:
     try:
         return total.root(goal)
     except NotCertified:
         return 0.0
-
-
-def _found(
-    points: list[Fraction], ask: Callable[[Fraction], Answer], probing: bool = True
-) -> dict[Fraction, Answer | None]:
-    """The answers at many points, as far as work reaches; ``probing``: none if both ends and the middle have none; else
-    if the first few have none."""
-    found: dict[Fraction, Answer | None] = dict.fromkeys(points)
-    least = _SPENT * effort.left() if math.isfinite(effort.left()) else 0.0
-    probes: list[Fraction] = []
-    if len(points) > _FEW:
-        probes = [points[0], points[-1], points[len(points) // 2]] if probing else points[:_FEW]
-    for x in [*probes, *points]:
-        if found[x] is not None:
-            continue
-        with suppress(NotCertified), _floats():  # a probe may do better when those before it are known
-            found[x] = ask(x)
-        if found[x] is None and not effort.affords(least):  # the others would be refused one by one
-            break
-        if probes and x == probes[-1] and all(found[probe] is None for probe in probes):
-            break
-    return found
-
-
-def _log(delta: Fraction) -> float:
-    return math.log(delta.numerator) - math.log(delta.denominator)
 
 
 def contour_profile(loss: Loss, deep: bool = True) -> ContourProfile | None:

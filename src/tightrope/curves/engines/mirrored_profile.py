@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import cached_property, reduce
 from statistics import NormalDist
 
-from tightrope.curves.engines.contour_profile import _floats, _log
+from tightrope.curves.engines.contour_points import in_floats, log_of
 from tightrope.curves.engines.contour_witness import read_plan, written_plan
 from tightrope.curves.profile import Profile, Witness, within_unit
 from tightrope.errors import NotCertified
@@ -67,7 +67,7 @@ class MirroredProfile(Profile):
 
     def find(self, epsilon: Fraction) -> Witness:
         """A contour that tells δ, or where there is none a moment of each side for Chernoff's bounds."""
-        with _floats():
+        with in_floats():
             x = near(epsilon)
             orders = [min((k - s * x, s) for s, k in side.logs) for side in self.sides]
             log = min(max(least for least, _ in orders), 0.0)
@@ -114,13 +114,13 @@ class MirroredProfile(Profile):
 
     def epsilon(self, delta: Fraction) -> tuple[Bound, Witness]:
         """Solve on a contour that serves all smaller ε, and prove both sides there."""
-        with _floats():
+        with in_floats():
             plan, reach = self._contour(delta, _NATS)
             return self._solved(delta, plan, reach), written_plan(plan)
 
     def _contour(self, delta: Fraction, nats: float) -> tuple[Plan, float]:
         """One that serves up to an ε where δ is smaller, and this ε."""
-        goal = _log(delta)
+        goal = log_of(delta)
         most = max(0.0, *(min((k - goal) / s for s, k in side.logs) for side in self.sides))
         spread, rare = self.sides[0].total.spread, self.rare(float(delta))
         usual = spread * (spread / 2 - NormalDist().inv_cdf(max(float(delta), 1e-300)))
@@ -152,7 +152,7 @@ class MirroredProfile(Profile):
 
     def _root(self, delta: Fraction, plan: Plan, reach: float) -> float:
         """About where δ is that small: secants between two ends; 0 if it is from the start."""
-        goal = _log(delta)
+        goal = log_of(delta)
 
         def gap(x: float) -> float:
             with precision(plan.bits + 64):
@@ -177,7 +177,7 @@ class MirroredProfile(Profile):
 
     def estimate(self, delta: Fraction) -> float:
         """About ε, on a coarser contour."""
-        with _floats():
+        with in_floats():
             return self._root(delta, *self._contour(delta, _NATS / 2))
 
     def deltas(self, epsilons: Sequence[Fraction]) -> list[Ball | None]:
@@ -193,7 +193,7 @@ class MirroredProfile(Profile):
         """ε at many δ: the contour of the smallest serves the others."""
         found: dict[Fraction, Bound | None] = dict.fromkeys(sorted(set(deltas), reverse=True))
         for group in _groups(list(found)):
-            with suppress(NotCertified), _floats():
+            with suppress(NotCertified), in_floats():
                 plan, reach = self._contour(group[-1], _NATS)
                 found.update((delta, self._solved(delta, plan, reach)) for delta in group)
         return [found[delta] for delta in deltas]

@@ -11,6 +11,7 @@ from tightrope.numerics.balls import Ball, between, precision
 from tightrope.numerics.contour.floats import searching
 from tightrope.numerics.contour.lines import FloatLine, float_line, for_many
 from tightrope.numerics.contour.loss_sum import LossSum
+from tightrope.numerics.contour.polishing import polished
 from tightrope.numerics.contour.proof import ALIAS_BITS, Plan, Proof
 from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.sampled_rule import short
@@ -23,9 +24,6 @@ UNITS, _LEAST = 1.3, 1e3  # of work for each microsecond that transforms expect 
 _FLOAT_NATS, _FLOAT_LOST = 34.0, 15.0  # what floats can hold, and what of it a flatter tilt may spend
 _MOST_LOST = 60.0
 _COARSEST, _FAR = 1e-9, 20.0  # of a call far out: there ln of the call falls by so much within x
-_GOOD = 1e-9  # a root at which ln of the call is so near to its target needs no proved slope
-_POOR = 1e-7  # a step so long, relatively, leaves some of it
-_FURTHEST, _MOST_STEPS = 1.0, 4  # ln of the call, from which a step on proved values leads to its target
 _SEEN = 0.1  # noise of ln of a call that floats see
 _ALIASES = 3  # moments that the aliases of many x may need
 _BITS, _DEAR = 50, 4e3  # of a first look at the price, and microseconds above which a sharper, dearer decay pays
@@ -247,33 +245,17 @@ class ContourSum(LossSum):
             start = float(y[-1])
         return None
 
+    def slope(self, x: float) -> float | None:
+        """About that of ln of the call at x, on the last float line, if it reaches."""
+        line = self._line  # another thread's may be elsewhere
+        if line is None or abs(x - line.x) > line.reach:
+            return None
+        near = x + 1e-4 / line.t
+        return (line.log_call(near)[0] - line.log_call(x)[0]) / (near - x)
+
     def polished(self, x: float, log_target: float, plan: Plan) -> float:
-        """A root improved by a step on proved values, which floats cannot spoil, and by others while they are long;
-        x itself if that fails.
-
-        The slope need only be as good as the root is poor: of a good one it is that of the float line.
-        """
-        for _ in range(_MOST_STEPS):
-            before, x = x, self._step(x, log_target, plan)
-            if abs(x - before) <= _POOR * abs(before):
-                break
-        return x
-
-    def _step(self, x: float, log_target: float, plan: Plan) -> float:
-        first = self._misses(x, log_target, plan)
-        line, short_of = self._line, abs(first)
-        if line is not None and short_of < _GOOD and abs(x - line.x) <= line.reach:  # another thread's may be elsewhere
-            near = x + 1e-4 / line.t
-            slope = (line.log_call(near)[0] - line.log_call(x)[0]) / (near - x)
-        else:
-            near = x + 1e-6 / float(plan.t)
-            slope = (self._misses(near, log_target, plan) - first) / (near - x)
-        return x - first / slope if slope < 0 and short_of < _FURTHEST else x
-
-    def _misses(self, x: float, log_target: float, plan: Plan) -> float:
-        """ln call(x) − log_target, from the middle of the proved ball."""
-        with precision(plan.bits + 64):
-            return float(self.call(Ball(x), plan).mid().log() - Ball(log_target))
+        """A root improved on proved values (``polishing``)."""
+        return polished(self, x, log_target, plan)
 
     def units(self, plan: Plan) -> float:
         """Of work for the proof of a plan."""

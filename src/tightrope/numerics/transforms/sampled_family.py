@@ -21,9 +21,9 @@ from tightrope.numerics.balls import Ball, ComplexBall, ball, between, precision
 from tightrope.numerics.real import Real
 from tightrope.numerics.transforms import memory as recall
 from tightrope.numerics.transforms.family_discs import Axis
+from tightrope.numerics.transforms.family_sample import FLOAT_PLACES, float_rule
 from tightrope.numerics.transforms.interpolation import Disc, Interpolation, chebyshev, nodes_needed
 from tightrope.numerics.transforms.products import Products
-from tightrope.numerics.transforms.sampled import SampledNormalTransform
 from tightrope.numerics.transforms.sampled_decay import shifted_angle, shifted_moment
 from tightrope.numerics.transforms.sampled_rule import short
 from tightrope.numerics.transforms.transform import Transform, whole_power
@@ -35,7 +35,6 @@ __all__ = ["SampledNormalFamily"]
 
 _RADII = (1.0, 0.6, 0.35, 0.2, 0.1, 0.05, 0.02)  # of the largest disc on which there are bounds
 _SHARES = (0.1, 0.2, 0.35, 0.5)  # of a disc that is interpolated
-_FLOAT_PLACES = 24  # for searches
 _EASIER = 0.8  # of what a line costs alone
 _ENTRY = 4.0  # microseconds for a node of one member
 _PLACE, _POWER, _MEMBER = 350.0, 0.5, 20.0  # and for a moment: of a place, for its power, and of a member
@@ -72,29 +71,10 @@ class SampledNormalFamily(Transform):
         self._at = lru_cache(maxsize=4096)(axis.transform)
         self._layout = lru_cache(maxsize=64)(self._laid)
         self._weights = lru_cache(maxsize=256)(_weights)
-        self._sample = self._float_rule()
+        self._sample = [(self._at(x), weight) for x, weight in float_rule(self._members)]
         self.tilt_cost = sum(transform.tilt_cost for transform, _ in self._sample)
 
     # searches
-
-    def _float_rule(self) -> list[tuple[SampledNormalTransform, float]]:
-        """Σ copies·f(member) ≈ Σ weight·f(place) for smooth f, places being evenly spread over the logarithm."""
-        import numpy as np
-
-        logs = np.log([float(x) for x, _ in self._members])
-        copies = np.array([float(n) for _, n in self._members])
-        count = _FLOAT_PLACES
-        if len(logs) <= count:
-            return [(self._at(x), float(n)) for x, n in self._members]
-        middle, reach = (logs[0] + logs[-1]) / 2, (logs[-1] - logs[0]) / 2
-        zeros = np.cos((2 * np.arange(count) + 1) * np.pi / (2 * count))
-        scales = (-1.0) ** np.arange(count) * np.sin((2 * np.arange(count) + 1) * np.pi / (2 * count))
-        away = ((logs - middle) / reach)[:, None] - zeros
-        away = np.where(away == 0, 1e-300, away)
-        counts = scales / away
-        weights = copies @ (counts / counts.sum(axis=1, keepdims=True))
-        places = [Fraction(math.exp(middle + reach * float(z))) for z in zeros]
-        return [(self._at(x), float(w)) for x, w in zip(places, weights, strict=True)]
 
     def log_floats(self, t: Floats | Sequence[float]) -> Floats:
         """Σ ln M(t) in floats."""
@@ -127,7 +107,7 @@ class SampledNormalFamily(Transform):
         """Of the places, and of the members' nodes between them."""
         stretches = self._layout(*self._key(Fraction(t), Fraction(eta * count), bits))
         places = sum(len(stretch.places) for stretch in stretches)
-        some = [transform.cost(t, eta, count, bits) for transform, _ in self._sample[:: _FLOAT_PLACES // 3]]
+        some = [transform.cost(t, eta, count, bits) for transform, _ in self._sample[:: FLOAT_PLACES // 3]]
         return _EASIER * places * sum(some) / len(some) + _ENTRY * (count + 1) * len(self._members)
 
     def line_cost(self, t: float, eta: float, count: int) -> float:
