@@ -10,6 +10,7 @@ from tightrope.numerics.balls import INFINITY, Ball, ball, between
 
 __all__ = ["ratio_supremum", "supremum"]
 
+_WHOLE = 4  # as long as that, a cell may be cut at a whole number
 _FEWEST = 16  # cells that are looked at for a lower end
 
 
@@ -129,9 +130,8 @@ def _enclosed(
 
 
 def _middle(a: Fraction, b: Fraction) -> Fraction:
-    """Where to cut: by powers of two while the ends differ in size, then in half."""
-    if not a:
-        return b / 4
-    if a > 0 and b >= 4 * a:
-        return a * (1 << int(b / a).bit_length() // 2)
-    return (a + b) / 2
+    """Where to cut: by powers of two while the ends differ in size, then in half; at a whole number if one is as good,
+    since many a function is a short sum there."""
+    middle = b / 4 if not a else a * (1 << int(b / a).bit_length() // 2) if 0 < 4 * a <= b else (a + b) / 2
+    whole = Fraction(round(middle))
+    return whole if b - a > _WHOLE and a < whole < b else middle
