@@ -25,9 +25,9 @@ class Ends:
             if bound is not None and (before is None or bound.upper < before):
                 self._upper[x] = bound.upper
 
-    def below(self, found: list[Bound | None]) -> None:
-        """Keep larger lower ends at all points."""
-        for x, bound in zip(self._lower, found, strict=True):
+    def below(self, found: list[Bound | None], points: list[Fraction] | None = None) -> None:
+        """Keep larger lower ends at these points, or at all."""
+        for x, bound in zip(self._lower if points is None else points, found, strict=True):
             if bound is not None:
                 self._lower[x] = max(self._lower[x], bound.lower)
 

@@ -20,7 +20,7 @@ from tightrope.accounting.terms import terms
 from tightrope.accounting.tradeoff import tradeoffs
 from tightrope.curves.composed_loss import loss_has_profile
 from tightrope.curves.engines.rarity import rare
-from tightrope.curves.ladders import fewer_for_many_points
+from tightrope.curves.ladders import fewer_for_many_points, fewest
 from tightrope.curves.loss import Loss
 from tightrope.curves.profile import Profile
 from tightrope.errors import NotCertified
@@ -44,6 +44,7 @@ _KEPT = 2e5  # of it for points that are asked alone
 _ABOVE, _EACH = 0.7, 0.6  # of it for upper ends, where other laws tell the lower; of what is left for each of these
 _BELOW = 0.5  # of what is left, for all of these, where other routes may have lesser upper ends
 _ALL, _RARE, _HALF = 0.6, 0.2, 0.5  # where laws of fewer kinds tell ends: of the work, for all; for upper ends
+_MOSTLY = 0.8  # for the former of these
 _NEARLY = 0.9  # ends further apart are told by these
 _ALONE = 1e5  # with less left than that, no point is asked alone
 _SLOW, _PAIRED = "rdp-optimal", {"exact", "group", "optimal"}  # a route that is not worth its time beside these
@@ -138,33 +139,34 @@ class MechanismProfile:
         return ends.bounds()
 
     @cached_property
-    def _fewer(self) -> tuple[Loss, Loss] | None:
-        """Laws of fewer kinds above and below that of very many."""
+    def _fewer(self) -> tuple[tuple[Loss, Loss], ...]:
+        """Laws of fewer kinds above and below that of very many, and of fewest."""
         known = fact(self.mechanism, Loss)
-        return None if known is None else fewer_for_many_points(known.curve)
+        few = None if known is None else fewer_for_many_points(known.curve)
+        last = None if known is None or few is None else fewest(known.curve)
+        return tuple(one for one in (few, last) if one is not None)
 
     def _of_all(self) -> float:
         """The share of the law itself: all, unless others tell something where it gives up, as of rare losses."""
-        if self._fewer is None:
+        if not self._fewer:
             return 1.0
-        return _RARE if rare(self._fewer[0]) else _ALL
+        return _RARE if rare(self._fewer[0][0]) else _ALL
 
     def _bracketed(self, together: Together, found: dict[Fraction, Bound | None]) -> dict[Fraction, Bound | None]:
         """Of very many kinds: where little was found, laws of fewer kinds tell both ends."""
         missing = [x for x, b in found.items() if b is None or b.lower < b.upper * _NEARLY]
-        if len(found) <= _FEW or not missing or self._fewer is None:
+        if len(found) <= _FEW or not missing or not self._fewer:
             return found
-        above, below = self._fewer
         ends = Ends(missing)
         ends.above([found[x] for x in missing], missing)
         ends.below([found[x] for x in missing])
-        for law, share, keep in ((above, _HALF, True), (below, 1.0, False)):
-            with allowed(share * left()), suppress(NotCertified):
-                told = together(loss_has_profile(law), missing)
-                if keep:
-                    ends.above(told, missing)
-                else:
-                    ends.below(told)
+        for (above, below), share in zip(self._fewer, (_MOSTLY, 1.0), strict=False):
+            with allowed(share * left()):
+                far = [x for x, b in ends.bounds().items() if b is None or b.lower < b.upper * _NEARLY]
+                with allowed(_HALF * left()), suppress(NotCertified):
+                    ends.above(together(loss_has_profile(above), far), far)
+                with suppress(NotCertified):
+                    ends.below(together(loss_has_profile(below), far), far)
         return carried(found | ends.bounds())
 
     def _told(self, together: Together, points: list[Fraction], law: Loss) -> list[Bound | None]:

@@ -26,7 +26,7 @@ __all__ = ["TopProfile", "top_profile"]
 
 _BITS = 256
 _NEAR = tuple(Fraction(1, 2**k) for k in (42, 34, 27, 22))  # how far below its largest a loss may be, as a share of it
-_EACH = 150.0  # units of work for a chance
+_EACH, _READ = 150.0, 50.0  # units of work for a chance, and for one that is known
 _WIDE = 1e-6  # relatively: ends further apart are not worth a look
 
 
@@ -70,7 +70,6 @@ class TopProfile(Profile):
         worse, share = int(witness["direction"]), Fraction(witness["below"])
         if not 0 <= worse < len(self.directions) or not 0 < share < 1:
             raise NotCertified("the largest loss", f"no direction {worse}, or no losses {share} below it")
-        effort.spend(_EACH * len(self.directions[worse]), "the largest loss")
         chance = self._chance(worse, share)
         with precision(_BITS):
             x, top = ball(epsilon), largest(list(self.tops)).ball()
@@ -103,7 +102,6 @@ class TopProfile(Profile):
         for share in _NEAR:
             if near(share) >= self.wide:
                 return
-            effort.spend(_EACH * len(self.directions[worse]), "the largest loss")
             with precision(_BITS):
                 if ball(delta) < self._chance(worse, share) * ball(min(self.wide * top, 1.0)):
                     yield share
@@ -111,6 +109,7 @@ class TopProfile(Profile):
     def _chance(self, direction: int, share: Fraction) -> Ball:
         """That every loss of a direction is nearly the largest, or a lower bound of it."""
         known = self._chances.get((direction, share))
+        effort.spend(_READ if known is not None else _EACH * len(self.directions[direction]), "the largest loss")
         if known is None:
             with precision(_BITS):
                 known = Ball(1)

@@ -232,6 +232,7 @@ class ContourSum(LossSum):
                 self._affordable(t, eta, math.ceil(start / eta), _BITS)
             except NotCertified:
                 return None
+            effort.spend(sum(transform.look_cost for transform, _ in self._parts), "a search for where nodes are low")
             y = start * 1.08 ** np.arange(13)
             logs = np.log(2 * np.arctan(t / y) / (t * eta))
             for transform, copies in self._parts:

@@ -31,6 +31,7 @@ _JOINT = 30_000  # atoms of all parts together that are listed at once
 _LISTED = 120_000  # atoms of one part
 _OUTER = {True: 20_000, False: 64}  # atoms beside a table, beside an integral
 _BEYOND_ALL = 10**18  # atoms: more are not told apart
+_MOST_STEPS = 10**300  # that floats hold
 _LISTING = 0.002  # milliseconds for an atom
 _FULL_GRID = 2**15
 _GRID_BITS = 40  # a grid's gap is far wider than this: more would be wasted
@@ -208,7 +209,7 @@ def _integral_time(cluster: Group | Lattice | None) -> float:
     """About how many milliseconds an integral takes: long where several laws meet on a fine lattice."""
     if not isinstance(cluster, Lattice) or len(cluster.groups) == 1:
         return 4.0
-    return max(4.0, max(max(steps) for _, steps, _, _ in cluster.groups) / 2)
+    return max(4.0, min(max(max(steps) for _, steps, _, _ in cluster.groups), _MOST_STEPS) / 2)
 
 
 def _integrable(cluster: Group | Lattice | None) -> bool:

@@ -42,6 +42,8 @@ class Transform(ABC):
 
     decay_cost = 0.0  # and ``decay``, if that is long
 
+    look_cost = 0.0  # and ``log_decay_floats``, if that is long and not counted elsewhere
+
     fall_cost = 0.0  # and ``log_decay_floats``, which counts it itself
 
     sparse = False  # whether few ``float_nodes`` are quicker than all of them
