@@ -14,6 +14,7 @@ from tightrope.accounting.attained import attained_bounds
 from tightrope.accounting.ends import Ends, both, carried
 from tightrope.accounting.facts import fact
 from tightrope.accounting.filled import falling, filled_delta, filled_epsilon
+from tightrope.accounting.group_laws import group_laws
 from tightrope.accounting.routes import Route, law_route, routes
 from tightrope.accounting.solve import LAWS, best_delta
 from tightrope.accounting.terms import terms
@@ -142,8 +143,9 @@ class MechanismProfile:
 
     @cached_property
     def _fewer(self) -> tuple[tuple[Loss, Loss], ...]:
-        """Laws of fewer kinds above and below that of very many, and of fewest."""
-        known = fact(self.mechanism, Loss)
+        """Laws of fewer kinds above and below that of very many, and of fewest; none of a group, which may have several
+        laws."""
+        known = None if group_laws(self.mechanism) is not None else fact(self.mechanism, Loss)
         few = None if known is None else fewer_for_many_points(known.curve)
         if known is None or few is None:
             return ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -200,13 +201,11 @@ class Ladder:
 
     def _ask(self, places: Sequence[Fraction]) -> None:
         """All that are new at once; a route that said nothing once is not asked again."""
-        if self._silent:
-            raise NotCertified("a ladder of ε", f"the route {self.route.name} says nothing of δ")
-        self._silent = True
         new = [x for x in dict.fromkeys(places) if x not in self._proved]
-        with allowed(left() / self._others):
-            found = self._profile.deltas(new) if new else []
-        self._proved.update((x, value) for x, value in zip(new, found, strict=True) if value is not None)
+        if new and not self._silent:
+            with suppress(NotCertified), allowed(left() / self._others):
+                found = self._profile.deltas(new)
+                self._proved.update((x, value) for x, value in zip(new, found, strict=True) if value is not None)
         self._silent = not self._proved
         if self._silent:
             raise NotCertified("a ladder of ε", f"the route {self.route.name} says nothing of δ")
