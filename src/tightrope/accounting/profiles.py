@@ -14,6 +14,7 @@ from tightrope.accounting.attained import attained_bounds
 from tightrope.accounting.ends import Ends, both, carried
 from tightrope.accounting.facts import fact
 from tightrope.accounting.filled import falling, filled_delta, filled_epsilon
+from tightrope.accounting.group_laws import group_laws
 from tightrope.accounting.routes import Route, law_route, routes
 from tightrope.accounting.solve import LAWS, best_delta
 from tightrope.accounting.terms import terms
@@ -22,7 +23,9 @@ from tightrope.curves.composed_loss import loss_has_profile
 from tightrope.curves.engines.rarity import rare
 from tightrope.curves.ladders import fewer_for_many_points, fewest
 from tightrope.curves.loss import Loss
+from tightrope.curves.loss_renyi import loss_has_renyi
 from tightrope.curves.profile import Profile
+from tightrope.curves.renyi_profile import renyi_to_profile
 from tightrope.errors import NotCertified
 from tightrope.mechanisms.base import Mechanism
 from tightrope.mechanisms.sampled import cut_batches
@@ -43,9 +46,9 @@ _KINDS, _MANY, _FOR_MANY = 40, 50, 2.0  # very many kinds, or points; more work 
 _KEPT = 2e5  # of it for points that are asked alone
 _ABOVE, _EACH = 0.7, 0.6  # of it for upper ends, where other laws tell the lower; of what is left for each of these
 _BELOW = 0.5  # of what is left, for all of these, where other routes may have lesser upper ends
-_ALL, _RARE, _HALF = 0.6, 0.2, 0.5  # where laws of fewer kinds tell ends: of the work, for all; for upper ends
+_ALL, _RARE, _HALF = 0.8, 0.2, 0.5  # where laws of fewer kinds tell ends: of the work, for all; for upper ends
 _MOSTLY = 0.8  # for the former of these
-_NEARLY = 0.9  # ends further apart are told by these
+_NEARLY, _NOTHING = 0.9, 1e-300  # ends further apart are told by these
 _ALONE = 1e5  # with less left than that, no point is asked alone
 _SLOW, _PAIRED = "rdp-optimal", {"exact", "group", "optimal"}  # a route that is not worth its time beside these
 _SHARE = 0.3  # of what is left, for one that is
@@ -140,11 +143,14 @@ class MechanismProfile:
 
     @cached_property
     def _fewer(self) -> tuple[tuple[Loss, Loss], ...]:
-        """Laws of fewer kinds above and below that of very many, and of fewest."""
-        known = fact(self.mechanism, Loss)
+        """Laws of fewer kinds above and below that of very many, and of fewest; none of a group, which may have several
+        laws."""
+        known = None if group_laws(self.mechanism) is not None else fact(self.mechanism, Loss)
         few = None if known is None else fewer_for_many_points(known.curve)
-        last = None if known is None or few is None else fewest(known.curve)
-        return tuple(one for one in (few, last) if one is not None)
+        if known is None or few is None:
+            return ()
+        last = None if rare(few[0]) else fewest(known.curve)
+        return (few,) if last is None else (few, last)
 
     def _of_all(self) -> float:
         """The share of the law itself: all, unless others tell something where it gives up, as of rare losses."""
@@ -154,7 +160,7 @@ class MechanismProfile:
 
     def _bracketed(self, together: Together, found: dict[Fraction, Bound | None]) -> dict[Fraction, Bound | None]:
         """Of very many kinds: where little was found, laws of fewer kinds tell both ends."""
-        missing = [x for x, b in found.items() if b is None or b.lower < b.upper * _NEARLY]
+        missing = _far_apart(found)
         if len(found) <= _FEW or not missing or not self._fewer:
             return found
         ends = Ends(missing)
@@ -162,11 +168,16 @@ class MechanismProfile:
         ends.below([found[x] for x in missing])
         for (above, below), share in zip(self._fewer, (_MOSTLY, 1.0), strict=False):
             with allowed(share * left()):
-                far = [x for x, b in ends.bounds().items() if b is None or b.lower < b.upper * _NEARLY]
+                far = _far_apart(ends.bounds())
                 with allowed(_HALF * left()), suppress(NotCertified):
                     ends.above(together(loss_has_profile(above), far), far)
                 with suppress(NotCertified):
                     ends.below(together(loss_has_profile(below), far), far)
+        far = _far_apart(ends.bounds())
+        curve = loss_has_renyi(self._fewer[-1][0])
+        if curve is not None:  # of few kinds it costs little
+            with suppress(NotCertified):
+                ends.above(together(renyi_to_profile(curve), far), far)
         return carried(found | ends.bounds())
 
     def _told(self, together: Together, points: list[Fraction], law: Loss) -> list[Bound | None]:
@@ -196,6 +207,11 @@ class MechanismProfile:
         points = list(dict.fromkeys(asked))
         bounds = [found.bound for found in tradeoffs(self.mechanism, points)]
         return _arrays(dict(zip(points, bounds, strict=True)), asked)
+
+
+def _far_apart(found: dict[Fraction, Bound | None]) -> list[Fraction]:
+    """Where little is known, but for what is next to nothing."""
+    return [x for x, b in found.items() if b is None or (b.lower < b.upper * _NEARLY and b.upper > _NOTHING)]
 
 
 def _completed(

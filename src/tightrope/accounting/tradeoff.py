@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -20,7 +21,7 @@ from tightrope.accounting.routes import Route, exact_route, group_route, routes
 from tightrope.accounting.solve import Answer
 from tightrope.accounting.terms import terms
 from tightrope.curves.engines.rarity import rare
-from tightrope.curves.ladders import fewest, loss_is_dominated_by_fewer_kinds
+from tightrope.curves.ladders import fewest, kinds, loss_is_dominated_by_fewer_kinds
 from tightrope.curves.loss import Loss
 from tightrope.curves.profile import Profile
 from tightrope.curves.tradeoff import guarantees_have_tradeoff
@@ -41,7 +42,9 @@ if TYPE_CHECKING:
 _FINE = 1e-7  # a smaller gap does not show beside what separates attained laws from dominating ones
 _WORK, _EXACT, _EACH = 1.9e6, 0.6, 0.6  # units of work; shares of it for the law, and of the rest for each attained
 _KINDS, _FOR_KINDS = 40, (1.5, 2.0)  # very many kinds of parts; times as much work for these: at few rates, at many
-_RARE, _HALF = 0.2, 0.5  # of it for the law of rare losses of many kinds; of what is left, for a law of fewer kinds
+_SEVERAL = 16  # kinds of which the law itself is tried with all the work
+_OWN, _RARE = 0.75, 0.2  # of it for the law itself, where fewer kinds tell something; and for one of rare losses
+_HALF = 0.5  # of what is left, for a law of fewer kinds
 _WIDE = 1e-3  # ends so far apart are those of such a law, if they are better
 _LEAST = 1e5  # with less left no law is asked for the other end
 _FEW = 8  # rates, more of which share their ε
@@ -93,10 +96,12 @@ def _tradeoffs(m: Mechanism, fprs: Sequence[Fraction]) -> list[Answer]:
 
 
 def _of_exact(route: Route, few: _Fewer | None) -> float:
-    """The share of the work for the law itself: less where something else tells more."""
-    if few is not None and rare(few.law):
+    """The share of the work for the law itself: less where laws of fewer kinds tell something of one of many."""
+    if few is None or few.kinds <= _SEVERAL:
+        return 1.0 if route.kind == "equal" else _EXACT
+    if rare(few.laws[0]):
         return _RARE
-    return 1.0 if few is None and route.kind == "equal" else _EXACT
+    return _OWN if few.kinds > _KINDS and route.kind == "equal" else _EXACT
 
 
 def _from_law(m: Mechanism, route: Route, found: Bound, high: float, known: Answer | None) -> Answer:
@@ -110,33 +115,33 @@ def _from_law(m: Mechanism, route: Route, found: Bound, high: float, known: Answ
 
 @dataclass(frozen=True)
 class _Fewer:
-    """A law of fewer kinds that dominates, where there are too many for its own."""
+    """Laws of fewer kinds that dominate, where there are too many for the law itself: the second of the fewest."""
 
-    law: Loss
+    kinds: int  # of that law
+    laws: tuple[Loss, ...]
     steps: tuple[Step, ...]
 
     def ends(self, points: Sequence[Fraction]) -> dict[Fraction, Answer]:
-        """Its trade-off, where it is found: no attacker does better against the mechanism."""
-        with allowed(_HALF * left()):
-            found = tradeoffs_of(self.law, points, _FINE)
-        return {
-            a: Answer(b, Bound(b.lower, b.lower), "fewer", "upper", self.steps, {})
-            for a, b in zip(points, found, strict=True)
-            if b is not None
-        }
+        """Their trade-offs, where they are found: no attacker does better against the mechanism."""
+        best: dict[Fraction, Bound] = {}
+        for law in self.laws:
+            wide = [a for a in points if a not in best or best[a].upper - best[a].lower > _WIDE]
+            with allowed(_HALF * left()):
+                found = tradeoffs_of(law, wide, _FINE)
+            for a, b in zip(wide, found, strict=True):
+                if b is not None and (a not in best or b.lower > best[a].lower):
+                    best[a] = b
+        return {a: Answer(b, Bound(b.lower, b.lower), "fewer", "upper", self.steps, {}) for a, b in best.items()}
 
 
 def _fewer(m: Mechanism) -> _Fewer | None:
     known = fact(m, Loss)
     if known is None:
         return None
-    law = loss_is_dominated_by_fewer_kinds(known.curve)
-    few = fewest(known.curve) if law is None else None
-    law = few[0] if few is not None else law
-    if law is None:
-        return None
+    law, few = loss_is_dominated_by_fewer_kinds(known.curve), fewest(known.curve)
+    laws = tuple(one for one in (law, None if few is None else few[0]) if one is not None)
     lines = line(loss_is_dominated_by_fewer_kinds, m), Step(profile_to_tradeoff.id, str(m))
-    return _Fewer(law, (*known.steps, *lines))
+    return _Fewer(kinds(known.curve), laws, (*known.steps, *lines)) if laws else None
 
 
 def _laws(m: Mechanism) -> tuple[Route | None, list[Loss]]:
@@ -196,13 +201,11 @@ class Ladder:
 
     def _ask(self, places: Sequence[Fraction]) -> None:
         """All that are new at once; a route that said nothing once is not asked again."""
-        if self._silent:
-            raise NotCertified("a ladder of ε", f"the route {self.route.name} says nothing of δ")
-        self._silent = True
         new = [x for x in dict.fromkeys(places) if x not in self._proved]
-        with allowed(left() / self._others):
-            found = self._profile.deltas(new) if new else []
-        self._proved.update((x, value) for x, value in zip(new, found, strict=True) if value is not None)
+        if new and not self._silent:
+            with suppress(NotCertified), allowed(left() / self._others):
+                found = self._profile.deltas(new)
+                self._proved.update((x, value) for x, value in zip(new, found, strict=True) if value is not None)
         self._silent = not self._proved
         if self._silent:
             raise NotCertified("a ladder of ε", f"the route {self.route.name} says nothing of δ")

@@ -19,7 +19,7 @@ __all__ = ["fewer_for_many_points", "fewest", "kinds", "loss_dominates_fewer_kin
 MANY = 40  # kinds; what they cost together is found as they are
 _RUNGS, _FEW_RUNGS = 36, 12  # that stand for a family; the latter for dear laws and for a grid,
 _HITS = 2.5  # where fewer records are sampled on average
-_RARE_RUNGS, _RAREST_RUNGS = 7, 2  # where losses are rare: for a windowed contour; and at many points
+_RARE_RUNGS = 7  # where losses are rare: for a windowed contour
 _SOURCE = Source("tightrope", "fewer kinds")
 
 
@@ -59,12 +59,12 @@ def _fewer(c: Loss, largest: bool) -> Loss | None:
 
 
 def fewer_for_many_points(c: Loss) -> tuple[Loss, Loss] | None:
-    """Laws above and below one of very many kinds, for many points; of rare losses by very few, as each point of more
+    """Laws above and below one of very many kinds, for many points; of rare losses of the fewest, as each point of more
     takes its time."""
     above, below = loss_is_dominated_by_fewer_kinds(c), loss_dominates_fewer_kinds(c)
     if above is None or below is None:
         return None
-    return (_with(c, True, _RAREST_RUNGS), _with(c, False, _RAREST_RUNGS)) if rare(c) else (above, below)
+    return fewest(c) if rare(c) else (above, below)
 
 
 def fewest(c: Loss) -> tuple[Loss, Loss] | None:

@@ -12,7 +12,7 @@ from tightrope.numerics import effort
 __all__ = ["refuse_long", "spend_on_value", "value_units"]
 
 _UNITS = 100.0, 500.0, 3e3  # by what a value in floats costs
-_LONG = 1e5  # a value that costs less is not refused: after other routes gave up this may be all that answers
+_LONG = 3e4  # a value that costs less is not refused: after other routes gave up this may be all that answers
 
 
 def value_units(curve: Renyi) -> float:

@@ -30,7 +30,7 @@ _ENOUGH = 36  # bits to which a call is wanted; else a contour is made for this 
 _KINDS = 16  # laws, of more of which a contour may be so dear that coarse ones
 _COARSE, _FAIR = 1e-8, 21  # must do, as must so many bits
 _ROUGH, _ROUGH_BITS = 1e-3, 5  # of one direction that is below the other
-_STEPS = 8  # in which it is found out how far they reach
+_STEPS = 24  # in which it is found out how far they reach
 _SEVERAL = 16  # contours that are afforded, or they are dear
 _FURTHER = 8.0  # nats that the terms fall within the reach of a contour beyond its stretch
 
@@ -221,7 +221,10 @@ class ProfileChart:
                 return Bound(0.0, 0.0)
             for total in (chart.total for chart in self.charts):
                 t = shared_tilt(total, total.last_root(math.log(delta.numerator) - math.log(delta.denominator)))
-                upper = max(upper, upper_float(total.root_upper(ball(delta), t)))
+                root = total.root_upper(ball(delta), t)
+                if not root.is_finite():  # the mass at ∞ is not told from δ
+                    return None
+                upper = max(upper, upper_float(root))
         except NotCertified:
             return None
         return Bound(0.0, upper) if math.isfinite(upper) else None

@@ -40,6 +40,7 @@ class ContourSum(LossSum):
         super().__init__(parts)
         self._proofs: dict[Plan, Proof] = {}
         self._line: FloatLine | None = None
+        self._bent = sum(one.bent_cost for one, _ in self._parts)
 
     @searching
     def curvature(self, x: float) -> float:
@@ -203,7 +204,7 @@ class ContourSum(LossSum):
     def _around(self, t: float) -> float:
         """Microseconds of what a proof needs besides its line."""
         moments = sum(one.moment_cost(t, ALIAS_BITS) for one, _ in self._parts)
-        return _ALIASES * moments + sum(one.decay_cost for one, _ in self._parts)
+        return _ALIASES * moments + sum(one.decay_cost for one, _ in self._parts) + self._bent
 
     def _count(self, line: FloatLine | None, t: float, eta: float, log_error: float) -> tuple[int, float]:
         """The number of nodes from the decays, for a node tail of e^log_error, and the terms' relative size."""
@@ -232,7 +233,7 @@ class ContourSum(LossSum):
                 self._affordable(t, eta, math.ceil(start / eta), _BITS)
             except NotCertified:
                 return None
-            effort.spend(sum(transform.look_cost for transform, _ in self._parts), "a search for where nodes are low")
+            effort.spend(self._bent if sharp else 0.0, "a search for where nodes are low")
             y = start * 1.08 ** np.arange(13)
             logs = np.log(2 * np.arctan(t / y) / (t * eta))
             for transform, copies in self._parts:

@@ -47,7 +47,7 @@ _SPARSE = 8  # nodes for each that is asked for, if these are taken alone
 class SampledLaplaceTransform(Transform):
     """The Laplace pair with ε₀ > 0 sampled at rate 0 < q < 1, against the plain law, or (``adding``) the reverse."""
 
-    look_cost = 1.5e3
+    bent_cost = 2e3
 
     fine = False
 

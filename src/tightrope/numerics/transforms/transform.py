@@ -42,7 +42,7 @@ class Transform(ABC):
 
     decay_cost = 0.0  # and ``decay``, if that is long
 
-    look_cost = 0.0  # and ``log_decay_floats``, if that is long and not counted elsewhere
+    bent_cost = 0.0  # and ``log_bent_decay_floats``, if that is long; ``bent_decay`` takes some times as much
 
     fall_cost = 0.0  # and ``log_decay_floats``, which counts it itself
 
