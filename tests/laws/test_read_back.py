@@ -9,6 +9,7 @@ import pytest
 import tightrope as tr
 
 PLAIN = tr.Gaussian(1).poisson("0.01") * 100
+FAR_APART = "gaussian(11.2).poisson(1.56e-5) * 2000 + laplace(11.8).poisson(0.337)"
 CLAIMS = [
     lambda: tr.epsilon(PLAIN, delta=1e-5),
     lambda: tr.delta(PLAIN + tr.Laplace(2), epsilon=1),
@@ -16,7 +17,7 @@ CLAIMS = [
     lambda: tr.epsilon(tr.ZCDP("0.1") + tr.Gaussian(3), delta=1e-6),
     lambda: tr.delta(tr.LeakyInput("0.1"), epsilon=1),
     lambda: tr.epsilon(tr.Gaussian(1), delta=0),
-    lambda: tr.epsilon(tr.Gaussian("0.08").poisson("1e-3") * 100, delta=1e-6),  # exact, with ends far apart
+    lambda: tr.epsilon(tr.parse(FAR_APART), delta="1.41e-25"),  # exact
     lambda: tr.zcdp(PLAIN),
     lambda: tr.gdp(tr.Gaussian(2)),
     lambda: tr.pure(tr.Laplace(3) * 2),

@@ -110,7 +110,7 @@ def test_a_start_far_off_is_corrected():
 def test_grades_are_coarser_where_little_work_is_left():
     start = RARE.started(GOAL)
     whole = RARE._located(start, GOAL)
-    with effort.allowed(170_000):
+    with effort.allowed(100_000):
         little = RARE._located(start, GOAL)
     assert little.plan.points < whole.plan.points
     assert little.lower <= whole.upper
