@@ -41,6 +41,7 @@ class Answer:
 _SAME = 1 - Fraction(1, 10**12)  # a route that gains less than this is not solved
 _NEARLY = 1 - 1e-4  # ends of an exact answer that no other route is likely to bring together
 _CLOSE = 1 - 1e-6  # ends of a law whose parts need not be asked
+_FAIR_FOR_MANY = 0.98  # ends of very many kinds that neither some of these nor laws of fewer bring together
 _NARROW = 1 - 1e-3  # further apart, another route may be better than one that is so in theory
 WORK, BELOW = 2.4e6, 2.5e5  # units of work for a question; of it for its lower end, where other laws must tell that
 OTHERS = 2.5e5  # of it for all other routes, where the exact one gives up
@@ -155,8 +156,11 @@ def _best(
         best, known, floor = _least(m, by, effort, 0.0 if enclosed is None else below, others)
         if known is None:
             return best
-        with allowed(left() if known else max(rough, _REST * left())):
-            low = floor if enclosed is None else max(floor, largest_lower(m, enclosed, known))
+        fair = floor >= best.bound.upper * _FAIR_FOR_MANY and len(terms(m)) > _SEVERAL
+        low = floor
+        if enclosed is not None and not fair:
+            with allowed(left() if known else max(rough, _REST * left())):
+                low = max(floor, largest_lower(m, enclosed, known))
     return replace(best, bound=Bound(min(low, best.bound.upper), best.bound.upper))
 
 

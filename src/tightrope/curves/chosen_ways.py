@@ -36,6 +36,7 @@ _SPARSE, _SPARSER, _SIX = 0.3, 0.05, 6  # sampled records on average: of few kin
 _SIZABLE = 20.0  # over a loss: smaller ones count less, as they do not reach as far
 _FEW_SAMPLED = 0.7  # records on average
 _SEVERAL_HITS = 2.5  # records that many laws sample, on average, of which a contour sees enough
+_FAINT = 3e-3  # about the variance of all losses where no record is sampled, if so little that a contour is very long
 _FEW_DEAR, _RARE_DEAR = 100, 3.0  # steps, some with a dear transform; sampled records that a contour rarely sees
 
 
@@ -92,7 +93,10 @@ def _chosen(c: Loss, summed: Callable[[], Profile]) -> Ways:
     if len(laws) > MOST_SAMPLERS and all(sampled_normal(pair) for pair, _ in laws):  # others take too long for each
         if rare_and_long(c):
             return Ways((contour,))  # fewer kinds tell more than others here
-        return Ways((contour, deep) if hits(c) >= _SEVERAL_HITS else (contour, grid, deep))
+        if hits(c) >= _SEVERAL_HITS:
+            return Ways((contour, deep))
+        faint = sum(k * float(pair.rate) ** 2 for pair, k in laws if sampled_normal(pair)) < _FAINT
+        return Ways((grid, contour, deep) if faint else (contour, grid, deep))
     if few(c):
         return Ways((windowed, contour, grid, deep, blurred, long))
     first: tuple[Way, ...] = (windowed, contour) if rare(c) else (contour, smoothed, windowed)

@@ -40,7 +40,7 @@ _APART = 0.02  # of a tilt: those of bounds are not nearer
 _ALMOST = 1e-9  # steps
 _COARSER = 1.0  # what a step costs that is as long as the tilt's scale, in those of an atom between points
 _TRIED = 300_000  # steps that are tried for the atoms, times those
-_PLAN = 1500, 1.4, 50.0  # units of work for a plan, for each coarse cell, and for each doubling of steps that climb
+_PLAN = 300.0, 600.0, 0.5, 50.0  # units of work for a plan, each picture and coarse cell, and each doubling of climbs
 _STEP_BITS = 28  # of a step that divides an atom: points and tilted points are floats still
 
 
@@ -77,9 +77,8 @@ def grid_plan(
     if not all(one.losses.size for one in pictures):
         raise NotCertified("a grid of losses", "a part of a law has no loss")
     rungs = sum(one.copies.bit_length() for one in pictures) if climb else 0
-    effort.spend(
-        _PLAN[0] + _PLAN[1] * sum(one.losses.size for one in pictures) + _PLAN[2] * rungs, "a grid of losses"
-    )
+    cells = sum(one.losses.size for one in pictures)
+    effort.spend(_PLAN[0] + _PLAN[1] * len(pictures) + _PLAN[2] * cells + _PLAN[3] * rungs, "a grid of losses")
     falling = [one.falling_moments for one in pictures]  # these pictures may be known from another plan
     pictures = [one.thinned(_SMALL * min(one.top, abs(epsilon))) for one in pictures]
     most = _cap(pictures, falling, epsilon, level)
