@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
+from itertools import islice, product
 from typing import Any
 
 from tightrope.accounting import ask, gaussian_least, least, tradeoff
@@ -16,8 +18,10 @@ from tightrope.accounting.claim import Claim, Question, far_apart
 from tightrope.accounting.facts import fact
 from tightrope.accounting.lower_laws import lower_losses
 from tightrope.accounting.routes import Route, route_named
+from tightrope.accounting.solve import MOST_LAWS
 from tightrope.accounting.text import parse
 from tightrope.curves.composed_loss import loss_has_profile
+from tightrope.curves.ladders import loss_dominates_fewer_kinds
 from tightrope.curves.loss import Loss
 from tightrope.curves.profile import Profile, Witness
 from tightrope.errors import BadParameter, BadText, NotCertified, TightropeError
@@ -31,6 +35,7 @@ from tightrope.theorems import REGISTRY, Step
 _NO_WITNESS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError, NotCertified)
 _WORK = 2.9e6  # units of work for a witness: no proof that is found takes as many
 _SEARCHES = 2.5e5, 2.4e6  # for a lower end that is not in the witness, by each law: first, and then as a question has
+_ALL, _FEW, _FIRST = 1e7, 12, 3  # of it for all laws; so many are few; and of many the first
 _HINT = "A certificate is the text that Claim.to_json() returned; if it is in a file, give what the file holds."
 _ASKS = ("epsilon", "delta", "renyi", "tradeoff", "advantage", "pure", "zcdp", "tcdp", "gdp")
 
@@ -191,17 +196,15 @@ def _exceeds(
                 return True
         except _NO_WITNESS:
             pass  # a witness of the upper end only: the other proofs are tried
-    for most, law in product(_SEARCHES, _attained(stated.mechanism, route)):
-        try:
-            with effort.paid(), effort.allowed(most):
+    with effort.paid(), effort.allowed(_ALL):
+        for most, law in _tries(_attained(stated.mechanism, route)):
+            with suppress(NotCertified), effort.allowed(most):
                 other = loss_has_profile(law)
                 witness = other.find(epsilon)
                 if _above(other, epsilon, witness, target, strict) or (
                     strict and most == _SEARCHES[-1] and _undecided(other, epsilon, witness, target)
                 ):
                     return True
-        except NotCertified:
-            continue
     return False
 
 
@@ -232,9 +235,20 @@ def _finite(x: float) -> Fraction:
     return Fraction(min(x, 1.7976931348623157e308))
 
 
+def _tries(laws: list[Loss]) -> Iterator[tuple[float, Loss]]:
+    """Laws, with the work that each may take; of many the first, which a search ends with, mostly."""
+    few: list[Loss] = []
+    many: list[Loss] = []
+    for law in laws:  # of very many kinds one of fewer follows, which is mostly the one that was found
+        (few if loss_dominates_fewer_kinds(law) is None else many).append(law)
+    first = len(few) if len(few) <= _FEW else _FIRST
+    for some in (few[:first], many, few[first:]):
+        yield from product(_SEARCHES, some)
+
+
 def _attained(m: Mechanism, route: Route) -> list[Loss]:
     """Laws that some mechanism fitting the description really has; last the one that the witness was about."""
-    laws = [law for law, _ in lower_losses(m)]
+    laws = [law for law, _ in islice(lower_losses(m), MOST_LAWS)]
     exact, known = route_named(m, "exact"), fact(m, Loss)
     if exact is not None and exact.kind == "equal" and known is not None:
         whole = [law for law in laws if not (within(law, known.curve) and within(known.curve, law))]

@@ -46,7 +46,7 @@ _NARROW = 1 - 1e-3  # further apart, another route may be better than one that i
 WORK, BELOW = 2.4e6, 2.5e5  # units of work for a question; of it for its lower end, where other laws must tell that
 OTHERS = 2.5e5  # of it for all other routes, where the exact one gives up
 _SEVERAL, _TIMES = 16, 2.5  # terms whose Rényi curves that is enough for; more of it, at most, for those of more
-MANY, _MOST_LAWS = 24, 24  # terms whose whole Rényi curve takes too long; laws that are asked for a lower end
+MANY, MOST_LAWS = 24, 24  # terms whose whole Rényi curve takes too long; laws that are asked for a lower end
 _PLENTY = 1.5e6  # nearly all of it: with less left, as for a trial of a calibration, fair ends will do,
 _LESS = 0.08  # and of that so much for these two
 _REST = 0.3  # of what the routes left, for a lower end by other laws
@@ -235,7 +235,7 @@ def largest_lower(m: Mechanism, enclosed: Callable[[Profile], Bound], known: int
     best, close = 0.0, _CLOSE if known else 1 - 10 * ROUGH
     settled: list[Loss] = []
     many = False
-    for i, (law, _) in enumerate(islice(lower_losses(m), _MOST_LAWS)):
+    for i, (law, _) in enumerate(islice(lower_losses(m), MOST_LAWS)):
         if loss_dominates_fewer_kinds(law) is not None:  # of very many kinds one of fewer follows
             many = True
             continue

@@ -34,6 +34,7 @@ _TINY = 2.0**-70  # a moment from which on none counts
 _LARGEST = 0.25  # of |ψ|: the logarithm is a series
 _LOGARITHM, _EXPONENTIAL = 26, 12  # terms
 _HEAVY = 40  # in u = 2⁻⁵³: a sum of doubles is off by no less
+_MOST_PRODUCTS = 2.5e9  # of that sum: about half a second
 _STEEPEST = 500.0  # of |k·ln(1 + ψ)|: e^−500 is a double
 _SLACK = 1 + 2.0**-20  # for sizes of doubles
 _CACHED = 4096  # numbers
@@ -95,7 +96,7 @@ def fine_powers(terms: LossTerms, eta: Fraction, indices: Integers, copies: int,
         heavy = [j for j in range(len(reaches)) if j not in near]
         if heavy:
             mass = sum((terms.shares[j] for j in heavy), Ball(0))
-            if not (mass > 0 and copies * mass * UNIT * _HEAVY < most):
+            if not (mass > 0 and copies * mass * UNIT * _HEAVY < most) or len(heavy) * last > _MOST_PRODUCTS:
                 return None
             shares, angles = [terms.shares[j] / mass for j in heavy], [reaches[j] / last for j in heavy]
             sums, off = sums_at(shares, angles, indices)

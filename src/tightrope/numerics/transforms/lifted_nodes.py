@@ -28,7 +28,7 @@ from tightrope.numerics.transforms.sampled_rule import short
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from tightrope.numerics.transforms.float_lines import Integers
+    from tightrope.numerics.transforms.float_lines import Flags, Integers
     from tightrope.numerics.transforms.transform import Complexes
 
 __all__ = ["Lifted", "height_and_step", "lift_error", "lifted_sums"]
@@ -87,8 +87,8 @@ def lifted_sums(rule: Lifted, eta: Fraction, indices: Integers) -> tuple[Complex
     import numpy as np
 
     bits, number = max(int(indices[-1]).bit_length(), 1), len(rule.shares)
-    low = min(range(min(bits, _MOST_LOW) + 1), key=lambda m: _work(len(np.unique(indices >> m)), m, bits))
-    high = np.unique(indices >> low)
+    low = min(range(min(bits, _MOST_LOW) + 1), key=lambda m: _work(int(np.count_nonzero(_new(indices >> m))), m, bits))
+    high = (indices >> low)[_new(indices >> low)]
     work = number * _work(len(high), low, bits)
     if work > _MOST_WORK:
         raise NotCertified(_WHAT, "it is too long")
@@ -110,6 +110,13 @@ def lifted_sums(rule: Lifted, eta: Fraction, indices: Integers) -> tuple[Complex
     values = sums[np.searchsorted(high, indices >> low), indices & ((1 << low) - 1)]
     error = UNIT * (size * (7 * bits + 50 + 5 * _TERMS + 2 * (number // _TERMS)) + number)
     return values.conj() if rule.mirrored else values, (error + rule.error).upper()
+
+
+def _new(rising: Integers) -> Flags:
+    """Where each of these, which rise, stands first."""
+    import numpy as np
+
+    return np.concatenate([np.ones(1, dtype=np.bool_), rising[1:] != rising[:-1]])
 
 
 def _work(rows: int, low: int, bits: int) -> float:
