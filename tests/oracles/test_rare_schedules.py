@@ -7,6 +7,8 @@ import pytest
 from reference_grid import Part, reference
 
 import tightrope as tr
+from tightrope.accounting import certificate
+from tightrope.curves.composed_loss import loss_has_profile
 from tightrope.numerics import effort
 
 F = Fraction
@@ -55,3 +57,21 @@ def test_counted_work():
         with effort.allowed(1e9):
             ask()
             assert 1e9 - effort.left() < 6e6
+
+
+def test_both_ends_of_a_bracket_are_proved_again():
+    """Where floats do not see the call, the least ε for δ is found and the call at that ε is not."""
+    many = reduce(
+        lambda a, b: a + b, (tr.Gaussian(F(276, 100) * (139 + i) / 139).poisson("0.0021865") * 52 for i in range(139))
+    )
+    claim = tr.epsilon(many, delta="1.89e-38")
+    assert 0.9 * claim.upper < claim.lower < claim.upper
+    assert bool(tr.check(claim.to_json()))
+
+
+def test_a_check_asks_few_of_very_many_laws(monkeypatch):
+    claim = tr.epsilon(schedule(190, 11, "0.0003"), delta="2e-7")
+    asked = []
+    monkeypatch.setattr(certificate, "loss_has_profile", lambda law: asked.append(law) or loss_has_profile(law))
+    assert bool(tr.check(claim.to_json()))
+    assert len(asked) < 8

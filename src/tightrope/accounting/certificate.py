@@ -199,21 +199,27 @@ def _exceeds(
     with effort.paid(), effort.allowed(_ALL):
         for most, law in _tries(_attained(stated.mechanism, route)):
             with suppress(NotCertified), effort.allowed(most):
-                other = loss_has_profile(law)
-                witness = other.find(epsilon)
-                if _above(other, epsilon, witness, target, strict) or (
-                    strict and most == _SEARCHES[-1] and _undecided(other, epsilon, witness, target)
-                ):
+                other, last = loss_has_profile(law), strict and most == _SEARCHES[-1]
+                try:
+                    witness = other.find(epsilon)
+                except NotCertified:
+                    if not last:
+                        raise
+                    witness = None
+                seen = witness is not None and _above(other, epsilon, witness, target, strict)
+                if seen or (last and _undecided(other, epsilon, witness, target)):
                     return True
     return False
 
 
-def _undecided(profile: Profile, epsilon: Fraction, witness: Witness, target: Fraction) -> bool:
-    """Whether a proof at ε does not tell, but one at the least ε for the target does: beside an atom that is closer."""
-    value = profile.prove(epsilon, witness)
-    with precision(256):
-        if value < ball(target):
-            return False
+def _undecided(profile: Profile, epsilon: Fraction, witness: Witness | None, target: Fraction) -> bool:
+    """Whether a proof at ε does not tell, or none was found, but one at the least ε for the target does: beside an atom
+    that is closer."""
+    if witness is not None:
+        value = profile.prove(epsilon, witness)
+        with precision(256):
+            if value < ball(target):
+                return False
     with effort.paid(), effort.allowed(_SEARCHES[-1]):  # as much as the question itself had
         return profile.epsilon(target)[0].lower >= epsilon
 
