@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import islice
 
-from tightrope.accounting.lower_laws import lower_losses
+from tightrope.accounting.lower_laws import MOST_LAWS, lower_losses
 from tightrope.curves.ladders import fewer_for_many_points
 from tightrope.curves.loss import Loss
 from tightrope.errors import NotCertified
@@ -20,8 +20,6 @@ from tightrope.theorems import Step
 
 __all__ = ["attained_bounds", "largest_attained", "within"]
 
-_MOST = 24  # laws that are asked
-
 Bounds = list[Bound | None]
 
 
@@ -29,7 +27,7 @@ def attained_bounds(m: Mechanism, bounds: Callable[[Loss], Bounds]) -> Iterator[
     """What ``bounds`` says of each law, of very many kinds by a law of fewer. Parts of a law it has said all about are
     passed over: they give away less."""
     proved: list[Loss] = []
-    for law, _ in islice(lower_losses(m), _MOST):
+    for law, _ in islice(lower_losses(m), MOST_LAWS):
         if any(within(law, whole) for whole in proved):
             continue
         few = fewer_for_many_points(law)

@@ -16,9 +16,8 @@ from tightrope.accounting.assumptions import assumptions
 from tightrope.accounting.attained import within
 from tightrope.accounting.claim import Claim, Question, far_apart
 from tightrope.accounting.facts import fact
-from tightrope.accounting.lower_laws import lower_losses
+from tightrope.accounting.lower_laws import MOST_LAWS, lower_losses
 from tightrope.accounting.routes import Route, route_named
-from tightrope.accounting.solve import MOST_LAWS
 from tightrope.accounting.text import parse
 from tightrope.curves.composed_loss import loss_has_profile
 from tightrope.curves.ladders import loss_dominates_fewer_kinds

@@ -35,6 +35,8 @@ from tightrope.mechanisms.shuffled import Shuffled
 from tightrope.mechanisms.stated import Stated
 from tightrope.theorems import Step, Theorem
 
+MOST_LAWS = 24  # that are asked for a lower end
+
 Known = tuple[Loss, tuple[Step, ...]]  # a law, and the lines that prove it
 Sample = WithoutReplacement | WithReplacement | Poisson
 Rule = Theorem[[Loss, Fraction], Loss | None]

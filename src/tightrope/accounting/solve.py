@@ -10,7 +10,7 @@ from functools import partial
 from itertools import islice
 
 from tightrope.accounting.attained import within
-from tightrope.accounting.lower_laws import lower_losses
+from tightrope.accounting.lower_laws import MOST_LAWS, lower_losses
 from tightrope.accounting.routes import Route, fewer_route, law_route, routes
 from tightrope.accounting.terms import terms
 from tightrope.curves.composed_loss import loss_has_profile
@@ -46,7 +46,7 @@ _NARROW = 1 - 1e-3  # further apart, another route may be better than one that i
 WORK, BELOW = 2.4e6, 2.5e5  # units of work for a question; of it for its lower end, where other laws must tell that
 OTHERS = 2.5e5  # of it for all other routes, where the exact one gives up
 _SEVERAL, _TIMES = 16, 2.5  # terms whose Rényi curves that is enough for; more of it, at most, for those of more
-MANY, MOST_LAWS = 24, 24  # terms whose whole Rényi curve takes too long; laws that are asked for a lower end
+MANY = 24  # terms whose whole Rényi curve takes too long
 _PLENTY = 1.5e6  # nearly all of it: with less left, as for a trial of a calibration, fair ends will do,
 _LESS = 0.08  # and of that so much for these two
 _REST = 0.3  # of what the routes left, for a lower end by other laws
